@@ -1,0 +1,62 @@
+"""Encoders: from a fitted model to a decision over source columns.
+
+One module a model family, one line in `REGISTRY`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from justicia.encoders.check import SelfCheck, check_encoding, predictions
+from justicia.encoders.decisions import Decision, Tree
+from justicia.errors import UnsupportedModelError
+from justicia.words import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import pandas as pd
+
+    from justicia.models import FittedModel
+    from justicia.population.domain import Domain
+
+__all__ = ["REGISTRY", "Decision", "SelfCheck", "Tree", "check_encoding", "encode", "predictions"]
+
+REGISTRY = {
+    "sklearn.tree.DecisionTreeClassifier": "justicia.encoders.decision_tree",
+    "sklearn.tree.ExtraTreeClassifier": "justicia.encoders.decision_tree",
+}
+"""For each supported class, the module whose `encode` takes it."""
+
+
+def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) -> tuple[Tree, Domain]:
+    """Encode `model` as a decision over the source columns in `frame`.
+
+    Parameters
+    ----------
+    model : FittedModel
+    frame : DataFrame
+        The columns that the model takes, in its order.
+    favorable : collection
+        Favorable classes.
+
+    Returns
+    -------
+    decision : Decision
+    domain : Domain
+        The features that the decision depends on, cut into cells.
+
+    Raises
+    ------
+    UnsupportedModelError
+        When no encoder takes the model's class, or a step before it is not supported.
+    """
+    if model.class_name not in REGISTRY:
+        raise UnsupportedModelError(
+            f"{model.class_name} is not supported; supported are {listed(REGISTRY, 40)}, alone or in a Pipeline, "
+            "a grid or randomized search, a FixedThresholdClassifier or a TunedThresholdClassifierCV"
+        )
+    encoder = import_module(REGISTRY[model.class_name])
+    decision, domain = encoder.encode(model, frame, favorable)
+    return decision, domain

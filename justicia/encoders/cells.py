@@ -1,0 +1,398 @@
+"""Cut source columns into cells, given the tests that a model makes on its matrix.
+
+A numeric column is cut where one of the tests changes, found by bisection through the fitted transformers; a column
+that goes through an encoder has one cell a category. What each cell looks like in the matrix is then read off by
+sending one value of each cell through the transformers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from justicia.encoders.bisection import last_true
+from justicia.errors import UnsupportedModelError
+from justicia.population.domain import Domain, Feature
+from justicia.words import value_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pandas as pd
+
+    from justicia.encoders.preprocessing import Block
+
+__all__ = ["Layout", "cut_into_cells"]
+
+_LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The domain, and what its cells look like in the estimator's matrix.
+
+    Attributes
+    ----------
+    domain : Domain
+    feature_of : dict of int to int
+        For each tested column of the matrix, the feature that it depends on.
+    values_of : dict of int to float64 array of shape (n_cells,)
+        For each tested column of the matrix, its value in each cell of that feature.
+    """
+
+    domain: Domain
+    feature_of: dict[int, int]
+    values_of: dict[int, np.ndarray]
+
+
+@dataclass
+class _Column:
+    """A source column while it is cut."""
+
+    name: str
+    outputs: list[tuple[Block, int, int]]
+    values: list[Any]
+    edges: np.ndarray | None
+    missing: Any = None
+    unseen: Any = None
+    takes_missing: bool = False
+    takes_unseen: bool = False
+
+    def candidates(self) -> list[Any]:
+        extra = [self.unseen] if self.takes_unseen else []
+        return [*self.values, *extra, *([self.missing] if self.takes_missing else [])]
+
+
+def cut_into_cells(
+    blocks: list[Block],
+    frame: pd.DataFrame,
+    tests: Mapping[int, np.ndarray],
+    *,
+    cast: type[np.floating[Any]] = np.float32,
+    allow_nan: bool = True,
+) -> Layout:
+    """Find the cells of every source column that a test depends on.
+
+    Parameters
+    ----------
+    blocks : list of Block
+    frame : DataFrame of shape (n_rows, n_columns)
+        The source columns; only types, missing values and distinct values of encoded numbers are looked at.
+    tests : mapping of int to float64 array
+        For each tested column of the matrix, the thresholds: a value passes when its `cast` is at most the threshold.
+    cast : float type
+        The model compares in this type.
+    allow_nan : bool
+        Whether the estimator takes NaN.
+
+    Returns
+    -------
+    Layout
+    """
+    columns = _tested_columns(blocks, frame, tests)
+    for column in columns.values():
+        _settle_values(column, frame[column.name])
+    fills = _fills(blocks, columns)
+    for block in blocks:
+        _add_edges(block, columns, tests, fills, frame, cast)
+    for column in columns.values():
+        if column.edges is not None:
+            column.edges = np.unique(column.edges)
+            column.values = _interval_values(column.edges)
+    _settle_specials(blocks, columns, fills, frame, allow_nan)
+    values = _outputs(blocks, columns, fills, frame)
+    features, values = _features(columns, values, tests, cast)
+    feature_of = {
+        output: position for position, column in enumerate(columns.values()) for _, _, output in column.outputs
+    }
+    return Layout(
+        Domain(tuple(features)),
+        {output: feature for output, feature in feature_of.items() if output in tests},
+        {output: values[output] for output in tests},
+    )
+
+
+def _tested_columns(blocks: list[Block], frame: pd.DataFrame, tests: Mapping[int, np.ndarray]) -> dict[str, _Column]:
+    outputs: dict[str, list[tuple[Block, int, int]]] = {}
+    for block in blocks:
+        for position, (wire, output) in enumerate(zip(block.wires, block.outputs, strict=True)):
+            outputs.setdefault(block.columns[wire.source], []).append((block, position, int(output)))
+    tested = {name for name, held in outputs.items() if any(output in tests for _, _, output in held)}
+    return {name: _Column(name, outputs[name], [], None) for name in frame.columns if name in tested}
+
+
+def _settle_values(column: _Column, series: pd.Series[Any]) -> None:
+    """Categories of an encoded column; other columns are numbers, cut later."""
+    held = [block.categories[column.name] for block, _, _ in column.outputs if column.name in block.categories]
+    missing = series.isna()
+    column.missing = series[missing].iloc[0] if missing.any() else np.nan
+    if not held:
+        column.edges = np.zeros(0)
+        return
+    known: dict[Any, None] = {}
+    for array in (array for arrays in held for array in arrays):
+        known.update(dict.fromkeys(value for value in array.tolist() if not _is_missing(value)))
+    if any(not wire.stepped for wire in _wires(column)) or not any(held):
+        # The number itself reaches the model as well: every number of the table is a category of its own.
+        known.update(dict.fromkeys(series[~missing].unique().tolist()))
+    else:
+        column.unseen = _fresh(list(known))
+    column.values = list(known)
+
+
+def _wires(column: _Column) -> list[Any]:
+    return [block.wires[position] for block, position, _ in column.outputs]
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value
+
+
+def _fresh(known: list[Any]) -> Any:
+    """A value of the same kind that is not in `known`; None when there is none."""
+    if all(isinstance(value, bool) for value in known):
+        return None
+    if all(isinstance(value, (int, float)) for value in known):
+        return max(known) + 1
+    name = "(unseen)"
+    while name in known:
+        name += "'"
+    return name
+
+
+def _fills(blocks: list[Block], columns: Mapping[str, _Column]) -> dict[str, Any]:
+    """A value of each column that its encoders know, for rows where the column does not matter."""
+    fills: dict[str, Any] = {}
+    for block in blocks:
+        for name in block.columns:
+            arrays = [array for array in block.categories.get(name, []) if len(array)]
+            if arrays:
+                fills[name] = arrays[0].tolist()[0]
+            elif name in columns and columns[name].values:
+                fills[name] = columns[name].values[0]
+            else:
+                fills.setdefault(name, 0.0)
+    return fills
+
+
+def _frame(
+    block: Block, candidates: Mapping[str, Any], fills: Mapping[str, Any], frame: pd.DataFrame, n_rows: int
+) -> pd.DataFrame:
+    """Rows for `block` that hold the candidates of each column, padded with its fill."""
+    import pandas as pd
+
+    built = {}
+    for name in block.columns:
+        values = candidates.get(name, [])
+        fill = fills[name]
+        if isinstance(values, np.ndarray):
+            padded = np.full(n_rows, 0.0)
+            padded[: len(values)] = values
+            kind = frame[name].dtype
+            small = kind in (np.dtype(np.float32), np.dtype(np.float16))
+            built[name] = pd.Series(padded.astype(kind) if small else padded)
+        else:
+            listed = [*values, *([fill] * (n_rows - len(values)))]
+            text = any(isinstance(value, str) for value in listed)
+            built[name] = pd.Series(listed, dtype=object) if text else pd.Series(listed)
+    return pd.DataFrame(built)
+
+
+def _add_edges(
+    block: Block,
+    columns: Mapping[str, _Column],
+    tests: Mapping[int, np.ndarray],
+    fills: Mapping[str, Any],
+    frame: pd.DataFrame,
+    cast: type[np.floating[Any]],
+) -> None:
+    """Add to each numeric column the values at which a test on the block's outputs changes."""
+    wanted: list[tuple[str, int, np.ndarray]] = []
+    for position, (wire, output) in enumerate(zip(block.wires, block.outputs, strict=True)):
+        name = block.columns[wire.source]
+        if int(output) in tests and not wire.stepped and columns[name].edges is not None:
+            wanted.append((name, position, tests[int(output)]))
+
+    def compare(outputs: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):
+            return np.asarray(outputs.astype(cast).astype(np.float64) <= thresholds)
+
+    _bisect(block, None, wanted, compare, columns, fills, frame)
+    for name, kinks in block.kinks.items():
+        if name not in columns or columns[name].edges is None:
+            continue
+        for before, position, values in kinks:
+            if before == 0:
+                column = columns[name]
+                column.edges = np.concatenate([column.edges, np.nextafter(values, -np.inf)])  # type: ignore[list-item]
+            else:
+                _bisect(block, before, [(name, position, values)], np.less, columns, fills, frame)
+
+
+def _bisect(
+    block: Block,
+    n_steps: int | None,
+    wanted: list[tuple[str, int, np.ndarray]],
+    compare: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    columns: Mapping[str, _Column],
+    fills: Mapping[str, Any],
+    frame: pd.DataFrame,
+) -> None:
+    """Add the values at which an output of the first `n_steps` steps crosses its thresholds."""
+    if not wanted:
+        return
+    names = [name for name, _, thresholds in wanted for _ in thresholds]
+    positions = np.array([position for _, position, thresholds in wanted for _ in thresholds], dtype=np.int64)
+    levels = np.concatenate([thresholds for _, _, thresholds in wanted])
+    # Tests of different columns share rows: test i asks the rows of slot[i].
+    slots: dict[str, int] = {}
+    slot = np.zeros(len(names), dtype=np.int64)
+    for i, name in enumerate(names):
+        slot[i] = slots.get(name, 0)
+        slots[name] = int(slot[i]) + 1
+    n_slots = max(slots.values())
+    of_column = {name: np.flatnonzero(np.array([other == name for other in names])) for name in slots}
+
+    def test(values: np.ndarray) -> np.ndarray:
+        n_probes = values.shape[1]
+        candidates = {name: values[rows].ravel() for name, rows in of_column.items()}
+        outputs = block.apply(_frame(block, candidates, fills, frame, n_slots * n_probes), n_steps)
+        rows = slot[:, None] * n_probes + np.arange(n_probes)
+        return compare(outputs[rows, positions[:, None]], levels[:, None])
+
+    found = last_true(test, len(levels))
+    for name, rows in of_column.items():
+        edges = found[rows]
+        columns[name].edges = np.concatenate([columns[name].edges, edges[~np.isnan(edges)]])  # type: ignore[list-item]
+
+
+def _interval_values(edges: np.ndarray) -> list[Any]:
+    """One value of each interval: its largest, and for the last one something above."""
+    if not len(edges):
+        return [0.0]
+    last = float(edges[-1])
+    above = last + max(1.0, abs(last) / 8)
+    if above > _LARGEST_FLOAT32 or above == last:
+        above = float(np.nextafter(last, np.inf))
+    return [*edges.tolist(), above]
+
+
+def _settle_specials(
+    blocks: list[Block],
+    columns: Mapping[str, _Column],
+    fills: Mapping[str, Any],
+    frame: pd.DataFrame,
+    allow_nan: bool,
+) -> None:
+    """Find which columns take missing values and unseen categories: those that every transformer lets through."""
+
+    def passes(block: Block, candidates: dict[str, Any]) -> bool:
+        rows = max(len(values) for values in candidates.values())
+        try:
+            outputs = block.apply(_frame(block, candidates, fills, frame, rows))
+        except (ValueError, TypeError):
+            return False
+        return allow_nan or not np.isnan(outputs).any()
+
+    for special in ("missing", "unseen"):
+        asked = [column for column in columns.values() if special == "missing" or column.unseen is not None]
+        refused = set()
+        for block in blocks:
+            here = [column for column in asked if column.name in block.columns]
+            candidates = {column.name: [getattr(column, special)] for column in here}
+            if here and not passes(block, candidates):
+                refused |= {name for name, value in candidates.items() if not passes(block, {name: value})}
+        for column in asked:
+            setattr(column, f"takes_{special}", column.name not in refused)
+
+
+def _outputs(
+    blocks: list[Block], columns: Mapping[str, _Column], fills: Mapping[str, Any], frame: pd.DataFrame
+) -> dict[int, np.ndarray]:
+    """For each matrix column of a cut source column, its value in each cell."""
+    values: dict[int, np.ndarray] = {}
+    for block in blocks:
+        candidates: dict[str, Any] = {}
+        for name in block.columns:
+            if name in columns:
+                column = columns[name]
+                held = column.candidates()
+                candidates[name] = np.array(held, dtype=np.float64) if column.edges is not None else held
+        if not candidates:
+            continue
+        n_rows = max(len(held) for held in candidates.values())
+        try:
+            outputs = block.apply(_frame(block, candidates, fills, frame, n_rows))
+        except (ValueError, TypeError) as error:
+            raise UnsupportedModelError(f"a preprocessing step refuses its own categories: {error}") from error
+        if outputs.shape[1] != len(block.wires):
+            raise UnsupportedModelError(
+                f"the steps before the classifier give {outputs.shape[1]} columns where {len(block.wires)} are expected"
+            )
+        for position, (wire, output) in enumerate(zip(block.wires, block.outputs, strict=True)):
+            name = block.columns[wire.source]
+            if name in columns:
+                values[int(output)] = outputs[: len(candidates[name]), position]
+    return values
+
+
+def _features(
+    columns: Mapping[str, _Column],
+    values: dict[int, np.ndarray],
+    tests: Mapping[int, np.ndarray],
+    cast: type[np.floating[Any]],
+) -> tuple[list[Feature], dict[int, np.ndarray]]:
+    """Features from the cut columns; neighbouring intervals that no test tells apart become one cell."""
+    features = []
+    for column in columns.values():
+        edges = column.edges
+        if edges is None:
+            features.append(_categorical(column))
+            continue
+        n_intervals = len(edges) + 1
+        differs = np.zeros(n_intervals - 1, dtype=bool)
+        for _, _, output in column.outputs:
+            if output in tests:
+                with np.errstate(over="ignore"):
+                    numbers = values[output][:n_intervals].astype(cast).astype(np.float64)
+                ranks = np.searchsorted(tests[output], numbers, side="left")
+                differs |= (ranks[1:] != ranks[:-1]) | (np.isnan(numbers[1:]) != np.isnan(numbers[:-1]))
+        kept = edges[differs]
+        last = np.append(differs, True)
+        keep = np.flatnonzero(np.append(last, [True] * (len(column.candidates()) - n_intervals)))
+        for _, _, output in column.outputs:
+            values[output] = values[output][keep]
+        held = [float(column.candidates()[position]) for position in keep]
+        labels = _interval_labels(kept) + (["(missing)"] if column.takes_missing else [])
+        missing = len(kept) + 1 if column.takes_missing else None
+        features.append(Feature(column.name, tuple(labels), tuple(held), kept, missing=missing))
+    return features, values
+
+
+def _categorical(column: _Column) -> Feature:
+    labels = [value_text(value) for value in column.values]
+    cells = {value: position for position, value in enumerate(column.values)}
+    unseen = missing = None
+    if column.takes_unseen:
+        unseen = len(labels)
+        labels.append("(unseen)")
+    if column.takes_missing:
+        missing = len(labels)
+        labels.append("(missing)")
+    return Feature(
+        column.name, tuple(labels), tuple(column.candidates()), cells=cells, unseen=unseen, missing=missing
+    )
+
+
+def _interval_labels(edges: np.ndarray) -> list[str]:
+    """Intervals as text, with as many digits as tell the edges apart."""
+    if not len(edges):
+        return ["any number"]
+    for digits in (6, 9, 12, 17):
+        texts = [f"{edge:.{digits}g}" for edge in edges]
+        if len(set(texts)) == len(texts):
+            break
+    middle = [f"({low}, {high}]" for low, high in zip(texts, texts[1:], strict=False)]
+    return [f"<= {texts[0]}", *middle, f"> {texts[-1]}"]

@@ -1,0 +1,179 @@
+"""Prove that an encoded decision is the model: compare with its own `predict`."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from justicia.errors import EncodingMismatchError, TableError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import pandas as pd
+
+    from justicia.encoders.decisions import Tree
+    from justicia.models import FittedModel
+    from justicia.population.domain import Domain
+
+__all__ = ["SelfCheck", "boundary_frame", "check_encoding", "predictions"]
+
+
+@dataclass(frozen=True)
+class SelfCheck:
+    """What the self-check covered.
+
+    Attributes
+    ----------
+    rows : int
+        Rows of the table compared with `predict`.
+    boundary_points : int
+        Further points compared: next to every threshold, unseen categories, missing values.
+    selected : bool array of shape (n_rows,)
+        What `predict` says about each row: a favorable outcome.
+    """
+
+    rows: int
+    boundary_points: int
+    selected: np.ndarray
+
+
+def predictions(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) -> np.ndarray:
+    """Whether the model's own `predict` gives a favorable outcome, bool array of shape (n_rows,).
+
+    Raises
+    ------
+    TableError
+        When `predict` refuses the table.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            classes = model.predictor.predict(frame)
+        except (ValueError, TypeError, KeyError) as error:
+            said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            raise TableError(f"the model's predict refuses the table: {said}") from error
+    classes = np.asarray(classes).ravel()
+    selected = np.zeros(len(classes), dtype=bool)
+    for value in favorable:
+        selected |= classes == value
+    return selected
+
+
+def check_encoding(
+    model: FittedModel,
+    decision: Tree,
+    domain: Domain,
+    frame: pd.DataFrame,
+    points: np.ndarray,
+    favorable: Collection[Any],
+) -> SelfCheck:
+    """Compare the decision with `predict` on every row and on boundary points.
+
+    Parameters
+    ----------
+    model : FittedModel
+    decision : Tree
+    domain : Domain
+    frame : DataFrame of shape (n_rows, n_columns)
+        The columns that the model takes.
+    points : int array of shape (n_rows, n_features)
+        The domain point of each row.
+    favorable : collection
+        Favorable classes.
+
+    Raises
+    ------
+    EncodingMismatchError
+        With the first counterexample.
+    """
+    selected = predictions(model, frame, favorable)
+    _compare(decision.evaluate(points), selected, domain, points, "row")
+    boundary = boundary_frame(decision, domain, frame)
+    if len(boundary):
+        points = domain.points(boundary)
+        truth = predictions(model, boundary, favorable)
+        _compare(decision.evaluate(points), truth, domain, points, "boundary point")
+    return SelfCheck(len(frame), len(boundary), selected)
+
+
+def _compare(encoded: np.ndarray, truth: np.ndarray, domain: Domain, points: np.ndarray, what: str) -> None:
+    wrong = np.flatnonzero(encoded != truth)
+    if len(wrong):
+        row = int(wrong[0])
+        cells = ", ".join(f"{name} {cell}" for name, cell in domain.describe(points[row]).items())
+        says = ("rejects", "selects")
+        raise EncodingMismatchError(
+            f"the encoding does not reproduce predict: {len(wrong):,} of {len(truth):,} {what}s differ; the first is "
+            f"{what} {row + 1} ({cells}), which the model {says[int(truth[row])]} and the encoding "
+            f"{says[int(encoded[row])]}: please report this model"
+        )
+
+
+def boundary_frame(decision: Tree, domain: Domain, frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows next to every boundary of the model.
+
+    For each edge between two cells of a numeric feature: the largest value below, the smallest above, and the float32
+    neighbours of the edge. For every feature: each category, the missing value and the unseen category, where the
+    model takes them. Each row otherwise follows the path to a node that tests the feature, so that the value matters.
+
+    Returns
+    -------
+    DataFrame of shape (n_points, n_columns), columns and order of `frame`
+    """
+    import pandas as pd
+
+    cells: list[np.ndarray] = []
+    changed: list[tuple[int, float]] = []
+    done: set[tuple[int, int]] = set()
+    for node, box in decision.paths():
+        base = np.array([int(np.argmax(box[i])) if i in box else 0 for i in range(len(domain.sizes))])
+        feature = int(decision.feature[node])
+        held = domain.features[feature]
+        goes = decision.goes_left[node]
+        assert goes is not None  # paths yields tests only
+        n_intervals = len(held.edges) + 1 if held.edges is not None else 0
+        for cell in range(n_intervals, len(held)):
+            if (feature, cell) not in done:
+                done.add((feature, cell))
+                cells.append(np.where(np.arange(len(base)) == feature, cell, base))
+                changed.append((-1, 0.0))
+        for i in np.flatnonzero(goes[: n_intervals - 1] != goes[1:n_intervals]) if n_intervals else ():
+            if (feature, int(i)) not in done and held.edges is not None:
+                done.add((feature, int(i)))
+                for value in _neighbours(float(held.edges[i])):
+                    cells.append(base)
+                    changed.append((feature, value))
+    if not cells:
+        return frame.iloc[:0]
+    points = np.stack(cells)
+    position = {name: index for index, name in enumerate(domain.names)}
+    columns: dict[str, Any] = {}
+    for name in frame.columns:
+        if name not in position:
+            columns[name] = pd.Series([frame[name].iloc[0]] * len(points), dtype=frame[name].dtype)
+            continue
+        feature = position[name]
+        held = domain.features[feature]
+        if held.edges is not None:
+            values = np.array(held.representatives, dtype=np.float64)[points[:, feature]]
+            at = np.flatnonzero([where == feature for where, _ in changed])
+            values[at] = [changed[i][1] for i in at]
+            small = frame[name].dtype in (np.dtype(np.float32), np.dtype(np.float16))
+            columns[name] = values.astype(frame[name].dtype) if small else values
+        else:
+            chosen = [held.representatives[cell] for cell in points[:, feature]]
+            text = any(isinstance(value, str) for value in chosen)
+            columns[name] = pd.Series(chosen, dtype=object) if text else pd.Series(chosen)
+    return pd.DataFrame(columns)
+
+
+def _neighbours(edge: float) -> list[float]:
+    """The edge, the next float64 above it, and the float32 numbers around it."""
+    near = np.float32(edge)
+    around = {float(near), float(np.nextafter(near, np.float32(np.inf))), float(np.nextafter(near, np.float32(-np.inf)))}
+    finite = [value for value in around if np.isfinite(value)]
+    return sorted({edge, float(np.nextafter(edge, np.inf)), *finite})

@@ -1,0 +1,141 @@
+"""Decisions: encoded models, Boolean functions on the domain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from justicia.population.base import Boxes
+
+__all__ = ["Decision", "Tree"]
+
+
+class Decision(Protocol):
+    """A Boolean function on the domain."""
+
+    def evaluate(self, points: np.ndarray) -> np.ndarray:
+        """Whether the model gives a favorable outcome, bool array of shape (n,).
+
+        Parameters
+        ----------
+        points : int array of shape (n, n_features)
+            Cell indices.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A decision tree whose every test sends each cell of one feature left or right.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Cells of each feature.
+    left, right : int array of shape (n_nodes,)
+        Children; -1 at leaves. Node 0 is the root.
+    feature : int array of shape (n_nodes,)
+        Feature tested; -1 at leaves.
+    goes_left : tuple of (bool array of shape (n_cells,) or None)
+        For each node that is no leaf, which cells go left.
+    accepts : bool array of shape (n_nodes,)
+        At leaves, whether the outcome is favorable.
+    """
+
+    sizes: tuple[int, ...]
+    left: np.ndarray
+    right: np.ndarray
+    feature: np.ndarray
+    goes_left: tuple[np.ndarray | None, ...]
+    accepts: np.ndarray
+
+    def evaluate(self, points: np.ndarray) -> np.ndarray:
+        """Whether the outcome is favorable, bool array of shape (n,)."""
+        return self.accepts[self.leaves(points)]
+
+    @cached_property
+    def accepts_fewer(self) -> bool:
+        """Whether fewer leaves accept than reject."""
+        leaves = self.feature < 0
+        return bool(2 * self.accepts[leaves].sum() <= leaves.sum())
+
+    @cached_property
+    def _tests(self) -> tuple[np.ndarray, np.ndarray]:
+        """All tests in one array, and where each node's begins."""
+        lengths = [0 if cells is None else len(cells) for cells in self.goes_left]
+        begins = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
+        held = [cells for cells in self.goes_left if cells is not None]
+        return (np.concatenate(held) if held else np.zeros(0, dtype=bool)), begins
+
+    def leaves(self, points: np.ndarray) -> np.ndarray:
+        """Leaf that each point reaches, int array of shape (n,)."""
+        tests, begins = self._tests
+        node = np.zeros(len(points), dtype=np.int64)
+        if not len(tests):
+            return node
+        active = np.arange(len(points))
+        while len(active):
+            here = node[active]
+            goes = tests[begins[here] + points[active, self.feature[here]]]
+            below = np.where(goes, self.left[here], self.right[here])
+            node[active] = below
+            active = active[self.feature[below] >= 0]
+        return node
+
+    def boxes(self, accepting: bool = True, at_once: int = 512) -> Iterator[tuple[Boxes, int]]:
+        """Boxes of the leaves whose outcome is favorable, or is not; empty boxes are left out.
+
+        Yields
+        ------
+        boxes : per feature a bool array of shape (n_boxes, n_cells), or None where no box has a condition
+        n_boxes : int, at most `at_once`
+        """
+        pending: list[dict[int, np.ndarray]] = []
+        stack: list[tuple[int, dict[int, np.ndarray]]] = [(0, {})]
+        while stack:
+            node, box = stack.pop()
+            feature = int(self.feature[node])
+            if feature < 0:
+                if bool(self.accepts[node]) == accepting:
+                    pending.append(box)
+                    if len(pending) == at_once:
+                        yield self._together(pending)
+                        pending = []
+                continue
+            goes = self.goes_left[node]
+            assert goes is not None  # only leaves have no test
+            for child, cells in ((self.right[node], ~goes), (self.left[node], goes)):
+                kept = cells & box[feature] if feature in box else cells
+                if kept.any():
+                    stack.append((int(child), {**box, feature: kept}))
+        if pending:
+            yield self._together(pending)
+
+    def _together(self, boxes: list[dict[int, np.ndarray]]) -> tuple[Boxes, int]:
+        together: list[np.ndarray | None] = []
+        for feature, size in enumerate(self.sizes):
+            every = np.ones(size, dtype=bool)
+            together.append(
+                np.stack([box.get(feature, every) for box in boxes]) if any(feature in box for box in boxes) else None
+            )
+        return together, len(boxes)
+
+    def paths(self) -> Iterator[tuple[int, dict[int, np.ndarray]]]:
+        """Every node that tests a feature, with the box of points that reach it."""
+        stack: list[tuple[int, dict[int, np.ndarray]]] = [(0, {})]
+        while stack:
+            node, box = stack.pop()
+            feature = int(self.feature[node])
+            goes = self.goes_left[node]
+            if goes is None:
+                continue
+            yield node, box
+            for child, cells in ((self.right[node], ~goes), (self.left[node], goes)):
+                kept = cells & box[feature] if feature in box else cells
+                if kept.any():
+                    stack.append((int(child), {**box, feature: kept}))

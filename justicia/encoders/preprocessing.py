@@ -1,0 +1,281 @@
+"""Follow source columns through fitted preprocessing steps.
+
+`trace` cuts the steps before an estimator into blocks: fitted transformers that act on some source columns, where
+every output depends on exactly one of them. Values always go through the fitted transformers themselves; nothing of
+their arithmetic is repeated here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from justicia.errors import UnsupportedModelError
+from justicia.words import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import pandas as pd
+
+__all__ = ["SUPPORTED_STEPS", "Block", "Wire", "trace"]
+
+
+@dataclass(frozen=True)
+class Wire:
+    """One column on its way through the steps.
+
+    Attributes
+    ----------
+    source : int
+        Position of the source column among the block's columns.
+    raw : bool
+        The value is still the source's own (missing values may have been filled).
+    stepped : bool
+        The value is constant between the source's `kinks`, or depends on categories only.
+    """
+
+    source: int
+    raw: bool = True
+    stepped: bool = False
+
+
+@dataclass
+class Block:
+    """Fitted transformers that act on some source columns.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Source columns, in the order in which the first transformer takes them.
+    steps : tuple
+        Fitted transformers; none means that columns pass through.
+    wires : list of Wire
+        One an output.
+    outputs : int array of shape (n_outputs,)
+        Positions of the outputs in the estimator's matrix.
+    categories : dict of str to list of arrays
+        Categories that encoders hold for a source column.
+    kinks : dict of str to list of (number of steps before, position, float64 array of shape (n_kinks,))
+        Where a discretizer's value changes: output `position` of those steps reaches the kink.
+    """
+
+    columns: tuple[str, ...]
+    steps: tuple[Any, ...]
+    wires: list[Wire] = field(default_factory=list)
+    outputs: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    categories: dict[str, list[np.ndarray]] = field(default_factory=dict)
+    kinks: dict[str, list[tuple[int, int, np.ndarray]]] = field(default_factory=dict)
+
+    def apply(self, frame: pd.DataFrame, n_steps: int | None = None) -> np.ndarray:
+        """Send rows through the transformers (through the first `n_steps` of them).
+
+        Parameters
+        ----------
+        frame : DataFrame of shape (n_rows, n_columns)
+            The block's source columns.
+
+        Returns
+        -------
+        float64 array of shape (n_rows, n_outputs)
+
+        Raises
+        ------
+        ValueError
+            When a transformer refuses a value.
+        """
+        values: Any = frame[list(self.columns)]
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            for step in self.steps[:n_steps]:
+                values = step.transform(values)
+        if hasattr(values, "toarray"):
+            values = values.toarray()
+        return np.asarray(values, dtype=np.float64)
+
+
+def trace(steps: Sequence[Any], columns: Sequence[str]) -> list[Block]:
+    """Cut the steps before an estimator into blocks that cover its matrix.
+
+    Parameters
+    ----------
+    steps : sequence of fitted transformers
+    columns : sequence of str
+        Source columns, in the order in which the first step takes them.
+
+    Raises
+    ------
+    UnsupportedModelError
+        When a step is not supported, or an output depends on more than one source column.
+    """
+    chain = _flattened(steps)
+    if len(chain) != 1 or type(chain[0]).__name__ != "ColumnTransformer":
+        block = _block(columns, chain)
+        block.outputs = np.arange(len(block.wires))
+        return [block]
+    blocks = []
+    width = 0
+    for transformer, positions in _branches(chain[0], columns):
+        block = _block([columns[position] for position in positions], _flattened([transformer]))
+        block.outputs = np.arange(width, width + len(block.wires))
+        width += len(block.wires)
+        blocks.append(block)
+    return blocks
+
+
+def _flattened(steps: Sequence[Any]) -> tuple[Any, ...]:
+    chain: list[Any] = []
+    for step in steps:
+        if step is None or isinstance(step, str) or _is_identity(step):
+            continue
+        if type(step).__name__ == "Pipeline":
+            chain += _flattened([inner for _, inner in step.steps])
+        else:
+            chain.append(step)
+    return tuple(chain)
+
+
+def _is_identity(step: Any) -> bool:
+    return type(step).__name__ == "FunctionTransformer" and step.func is None
+
+
+def _block(columns: Sequence[str], chain: tuple[Any, ...]) -> Block:
+    block = Block(tuple(columns), chain)
+    wires = [Wire(position) for position in range(len(columns))]
+    for depth, step in enumerate(chain):
+        wires = _follow(step, wires, block, depth)
+    block.wires = wires
+    return block
+
+
+def _follow(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
+    """Wires after `step`; `depth` is None where the block cannot stop before the step."""
+    kind = type(step)
+    name = kind.__name__
+    if name == "ColumnTransformer" and kind.__module__.startswith("sklearn."):
+        names = [block.columns[wire.source] for wire in wires]
+        out: list[Wire] = []
+        for transformer, positions in _branches(step, names):
+            inner = [wires[position] for position in positions]
+            for part in _flattened([transformer]):
+                inner = _follow(part, inner, block, None)
+            out += inner
+        return out
+    if name not in _FOLLOW or not kind.__module__.startswith("sklearn."):
+        full = f"{kind.__module__}.{name}"
+        raise UnsupportedModelError(
+            f"step {full} before the classifier is not supported; supported steps are "
+            f"{listed(SUPPORTED_STEPS, 40)}, in a Pipeline or ColumnTransformer"
+        )
+    return _FOLLOW[name](step, wires, block, depth)
+
+
+def _branches(transformer: Any, names: Sequence[str]) -> list[tuple[Any, list[int]]]:
+    """Fitted transformers of a ColumnTransformer that give output, each with the positions of its columns."""
+    known = getattr(transformer, "feature_names_in_", None)
+    order = [str(name) for name in known] if known is not None else list(names)
+    branches = []
+    for _, inner, selection in transformer.transformers_:
+        if isinstance(inner, str) and inner == "drop":
+            continue
+        positions = _positions(selection, order)
+        if positions:
+            branches.append((inner, positions))
+    return branches
+
+
+def _positions(selection: Any, names: Sequence[str]) -> list[int]:
+    """Positions of the columns that a ColumnTransformer's branch selects, in its order."""
+    index = {name: position for position, name in enumerate(names)}
+    if isinstance(selection, slice):
+        if isinstance(selection.start, str) or isinstance(selection.stop, str):
+            start = 0 if selection.start is None else index[selection.start]
+            stop = len(names) if selection.stop is None else index[selection.stop] + 1
+            return list(range(start, stop, selection.step or 1))
+        return list(range(*selection.indices(len(names))))
+    if isinstance(selection, (str, int, np.integer)):
+        selection = [selection]
+    items = list(selection)
+    if items and all(isinstance(item, (bool, np.bool_)) for item in items):
+        return [position for position, chosen in enumerate(items) if chosen]
+    return [index[item] if isinstance(item, str) else int(item) % len(names) for item in items]
+
+
+def _same(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
+    return [Wire(wire.source, False, wire.stepped) for wire in wires]
+
+
+def _imputed(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
+    for wire in wires:
+        if not _is_missing(step.missing_values) and not wire.stepped:
+            # A number that stands for "missing" would cut an interval out of a numeric column.
+            block.categories.setdefault(block.columns[wire.source], [])
+    statistics = step.statistics_
+    keep = getattr(step, "keep_empty_features", False)
+    kept = [wire for wire, value in zip(wires, statistics, strict=True) if keep or not _is_missing(value)]
+    if step.indicator_ is not None:
+        kept += [Wire(wires[position].source, False, True) for position in step.indicator_.features_]
+    return kept
+
+
+def _is_missing(value: Any) -> bool:
+    import pandas as pd
+
+    return bool(pd.isna(value))
+
+
+def _encoded(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
+    out = []
+    for wire, categories, width in zip(wires, step.categories_, _widths(step), strict=True):
+        if wire.raw:
+            block.categories.setdefault(block.columns[wire.source], []).append(np.asarray(categories))
+        elif not wire.stepped:
+            raise UnsupportedModelError(
+                f"{type(step).__name__} takes column {block.columns[wire.source]!r} after it was scaled: not supported"
+            )
+        out += [Wire(wire.source, False, True)] * width
+    return out
+
+
+def _widths(encoder: Any) -> list[int]:
+    """Number of outputs of each column of a fitted one-hot or ordinal encoder."""
+    if type(encoder).__name__ == "OrdinalEncoder":
+        return [1] * len(encoder.categories_)
+    infrequent = getattr(encoder, "infrequent_categories_", [None] * len(encoder.categories_))
+    dropped = encoder.drop_idx_ if encoder.drop_idx_ is not None else [None] * len(encoder.categories_)
+    widths = []
+    for categories, rare, drop in zip(encoder.categories_, infrequent, dropped, strict=True):
+        width = len(categories) if rare is None else len(categories) - len(rare) + 1
+        widths.append(width - (drop is not None))
+    return widths
+
+
+def _discretized(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
+    out = []
+    for position, (wire, edges, n_bins) in enumerate(zip(wires, step.bin_edges_, step.n_bins_, strict=True)):
+        if not wire.stepped:
+            before, position = (0, wire.source) if wire.raw else (depth, position)
+            if before is None:
+                raise UnsupportedModelError(
+                    "KBinsDiscretizer after a scaler inside a nested ColumnTransformer is not supported"
+                )
+            name = block.columns[wire.source]
+            block.kinks.setdefault(name, []).append((before, position, np.asarray(edges[1:-1], dtype=np.float64)))
+        out += [Wire(wire.source, False, True)] * (1 if step.encode == "ordinal" else int(n_bins))
+    return out
+
+
+_FOLLOW: Mapping[str, Callable[[Any, list[Wire], Block, int | None], list[Wire]]] = {
+    "KBinsDiscretizer": _discretized,
+    "MinMaxScaler": _same,
+    "OneHotEncoder": _encoded,
+    "OrdinalEncoder": _encoded,
+    "SimpleImputer": _imputed,
+    "StandardScaler": _same,
+}
+"""How each supported step passes columns on; a new step is one function and one line here."""
+
+SUPPORTED_STEPS = tuple(sorted(_FOLLOW))

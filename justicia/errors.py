@@ -1,0 +1,76 @@
+"""The errors that justicia raises; every one is a `JusticiaError`.
+
+::
+
+    JusticiaError
+    ├── InputError (ValueError)            a bad call or bad input: the user can mend it; exit code 2
+    │   ├── TableError                     the table cannot be read, or lacks a column
+    │   ├── GroupingError                  sensitive columns cannot be grouped as asked
+    │   ├── LabelError                     label or favorable outcome cannot be settled
+    │   ├── RequirementError               a requirement cannot be read
+    │   ├── ModelFileError                 a model file is refused or cannot be loaded
+    │   └── UnsupportedModelError (TypeError)  no encoder, or a step that no encoder follows
+    ├── MissingDependencyError (ImportError)   an optional package is not installed; exit code 2
+    └── EncodingMismatchError (AssertionError) the encoding does not reproduce `predict`; exit code 4
+
+A message is one line: what is wrong, where (column, row, node), and what to do.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "EncodingMismatchError",
+    "GroupingError",
+    "InputError",
+    "JusticiaError",
+    "LabelError",
+    "MissingDependencyError",
+    "ModelFileError",
+    "RequirementError",
+    "TableError",
+    "UnsupportedModelError",
+]
+
+
+class JusticiaError(Exception):
+    """Root of every error that justicia raises on purpose."""
+
+    exit_code = 2
+
+
+class InputError(JusticiaError, ValueError):
+    """Raised when a call or an input is wrong and the user can mend it."""
+
+
+class TableError(InputError):
+    """Raised when a table cannot be read, or lacks a column that is needed."""
+
+
+class GroupingError(InputError):
+    """Raised when the sensitive columns cannot be grouped as asked."""
+
+
+class LabelError(InputError):
+    """Raised when the label or the favorable outcome cannot be settled."""
+
+
+class RequirementError(InputError):
+    """Raised when the text of a requirement cannot be read."""
+
+
+class ModelFileError(InputError):
+    """Raised when a model file is refused or cannot be loaded."""
+
+
+class UnsupportedModelError(InputError, TypeError):
+    """Raised when a model, or a step before it, has no encoder."""
+
+
+class MissingDependencyError(JusticiaError, ImportError):
+    """Raised when an optional package is needed and not installed."""
+
+
+class EncodingMismatchError(JusticiaError, AssertionError):
+    """Raised when the encoded decision differs from the model's own `predict`."""
+
+    exit_code = 4

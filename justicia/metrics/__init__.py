@@ -1,0 +1,18 @@
+"""Measures between groups, intervals of rates, requirements."""
+
+from __future__ import annotations
+
+from justicia.metrics.disparities import MEASURES, Measure, measure
+from justicia.metrics.intervals import simultaneous_wilson, wilson
+from justicia.metrics.requirements import Requirement, Verdict, parse_requirement
+
+__all__ = [
+    "MEASURES",
+    "Measure",
+    "Requirement",
+    "Verdict",
+    "measure",
+    "parse_requirement",
+    "simultaneous_wilson",
+    "wilson",
+]

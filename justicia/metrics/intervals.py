@@ -1,0 +1,50 @@
+"""Confidence intervals of rates."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import numpy as np
+
+__all__ = ["simultaneous_wilson", "wilson"]
+
+
+def wilson(k: np.ndarray, n: np.ndarray, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """Wilson's score interval of a binomial rate (Wilson 1927).
+
+    Parameters
+    ----------
+    k, n : int array of shape (n_rates,)
+        Successes and trials.
+    confidence : float in (0, 1)
+
+    Returns
+    -------
+    lo, hi : float64 array of shape (n_rates,)
+        NaN where `n` is 0.
+
+    >>> lo, hi = wilson(np.array([8]), np.array([10]))
+    >>> lo.round(4), hi.round(4)
+    (array([0.4902]), array([0.9433]))
+    """
+    k = np.asarray(k, dtype=np.float64)
+    n = np.asarray(n, dtype=np.float64)
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = k / n
+        middle = (rate + z * z / (2 * n)) / (1 + z * z / n)
+        half = z / (1 + z * z / n) * np.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
+    # At k = 0 and k = n one end is 0 or 1 exactly; float rounding would miss it.
+    lo = np.where(k == 0, 0.0, middle - half)
+    hi = np.where(k == n, 1.0, middle + half)
+    empty = n == 0
+    return np.where(empty, np.nan, lo), np.where(empty, np.nan, hi)
+
+
+def simultaneous_wilson(k: np.ndarray, n: np.ndarray, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    """Wilson intervals that hold for all rates together (Bonferroni's correction).
+
+    Parameters and results as `wilson`.
+    """
+    rates = max(1, int((np.asarray(n) > 0).sum()))
+    return wilson(k, n, 1 - (1 - confidence) / rates)

@@ -1,0 +1,99 @@
+"""Requirements: limits that the user sets, met, breached or undecided."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from justicia.enclosure import EXACT, Enclosure
+from justicia.errors import RequirementError
+from justicia.metrics.disparities import ALIASES, MEASURES, Measure
+from justicia.words import did_you_mean
+
+__all__ = ["Requirement", "Verdict", "parse_requirement"]
+
+_FORM = re.compile(r"\s*([A-Za-z_]+)\s*(<=|>=|==|=|<|>)\s*([^\s<>=]+)\s*")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a requirement is met.
+
+    Attributes
+    ----------
+    status : str
+        "met", "breached" or "undecided".
+    reason : str
+    """
+
+    status: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A limit on a measure, such as ``disparate_impact>=0.8``."""
+
+    text: str
+    measure: str
+    comparison: str
+    limit: Fraction
+
+    def judge(self, measure: Measure) -> Verdict:
+        """Compare a measure with the limit.
+
+        Exact counts are compared as fractions. A float within 1e-12 of the limit counts as on it, and the limit itself
+        meets ``>=`` and ``<=``.
+        """
+        if measure.value is None:
+            return Verdict("undecided", f"{self.measure} is undefined: {measure.undefined}")
+        value = measure.value
+        says = f"{self.measure} is {value}"
+        lo, hi = self._holds(value.lo), self._holds(value.hi)
+        if lo and hi:
+            return Verdict("met", says)
+        if not lo and not hi:
+            return Verdict("breached", says)
+        return Verdict("undecided", f"{says}, and the limit lies inside")
+
+    def _holds(self, value: float | Fraction) -> bool:
+        difference = Fraction(value) - self.limit
+        if not isinstance(value, (Fraction, int)) and abs(difference) <= EXACT:
+            difference = Fraction(0)
+        return {
+            ">=": difference >= 0,
+            ">": difference > 0,
+            "<=": difference <= 0,
+            "<": difference < 0,
+        }[self.comparison]
+
+
+def parse_requirement(text: str) -> Requirement:
+    """Read a requirement such as ``disparate_impact>=0.8``.
+
+    Raises
+    ------
+    RequirementError
+        When the text has another form, names no measure, or its limit is no number that the measure can reach.
+
+    >>> parse_requirement("disparate_impact >= 4/5").limit
+    Fraction(4, 5)
+    """
+    found = _FORM.fullmatch(text)
+    if found is None:
+        raise RequirementError(f"requirement {text!r} is not of the form 'measure>=number' or 'measure<=number'")
+    name, comparison, number = found.groups()
+    name = ALIASES.get(name, name)
+    if name not in MEASURES:
+        raise RequirementError(f"requirement {text!r} names no measure{did_you_mean(name, MEASURES)}")
+    if comparison in ("=", "=="):
+        raise RequirementError(f"requirement {text!r}: use >= or <=, a rate is never asked to equal a number")
+    try:
+        limit = Fraction(number[:-1]) / 100 if number.endswith("%") else Fraction(number)
+    except (ValueError, ZeroDivisionError):
+        raise RequirementError(f"requirement {text!r}: {number!r} is not a number") from None
+    if not 0 <= limit <= 1 or math.isnan(limit):
+        raise RequirementError(f"requirement {text!r}: {name} lies between 0 and 1")
+    return Requirement(text.strip(), name, comparison, limit)

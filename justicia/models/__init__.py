@@ -1,0 +1,9 @@
+"""Models in: safe loading, unwrapping of pipelines, searches and threshold wrappers, training on the spot."""
+
+from __future__ import annotations
+
+from justicia.models.loading import ModelFile, load_model
+from justicia.models.training import TRAINABLE, train
+from justicia.models.unwrapping import FittedModel, ThresholdRule, unwrap
+
+__all__ = ["TRAINABLE", "FittedModel", "ModelFile", "ThresholdRule", "load_model", "train", "unwrap"]

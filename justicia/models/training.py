@@ -1,0 +1,70 @@
+"""Train a model on the table, on the spot: the same model every time for the same table and seed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from justicia.errors import InputError, LabelError
+from justicia.words import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+__all__ = ["TRAINABLE", "train"]
+
+TRAINABLE = ("tree",)
+"""Names that stand for a model trained on the spot."""
+
+_MOST_CATEGORIES = 50
+
+
+def train(
+    name: str, frame: pd.DataFrame, features: Sequence[str], label: str, *, random_state: int = 0
+) -> Any:
+    """Fit the default model called `name` on the columns `features` of `frame`.
+
+    A tree of depth 6 with at least 20 rows a leaf, behind a pipeline that one-hot encodes the text columns.
+
+    Parameters
+    ----------
+    name : str
+        One of `TRAINABLE`.
+    frame : DataFrame
+    features : sequence of str
+    label : str
+    random_state : int
+
+    Returns
+    -------
+    sklearn.pipeline.Pipeline
+
+    Raises
+    ------
+    InputError
+        When there is no model of that name, or no row or feature to learn from.
+    """
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import OneHotEncoder
+    from sklearn.tree import DecisionTreeClassifier
+
+    if name not in TRAINABLE:
+        raise InputError(f"no model {name!r} can be trained on the spot{did_you_mean(name, TRAINABLE)}")
+    known = frame[label].notna()
+    if not known.any():
+        raise LabelError(f"label column {label!r} is empty: there is nothing to learn")
+    if not features:
+        raise InputError("the table has no column to learn from beside the label")
+    rows = frame.loc[known, list(features)]
+    text = [column for column in features if rows[column].dtype.kind not in "biuf"]
+    encoder = OneHotEncoder(handle_unknown="ignore", max_categories=_MOST_CATEGORIES, sparse_output=False)
+    numbers = [column for column in features if column not in set(text)]
+    pipeline = Pipeline(
+        [
+            ("columns", ColumnTransformer([("text", encoder, text), ("numbers", "passthrough", numbers)])),
+            ("tree", DecisionTreeClassifier(max_depth=6, min_samples_leaf=20, random_state=random_state)),
+        ]
+    )
+    return pipeline.fit(rows, frame.loc[known, label])

@@ -1,0 +1,146 @@
+"""Take a fitted model apart: steps before the estimator, the estimator, and the rule that turns scores into classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from justicia.errors import UnsupportedModelError
+
+__all__ = ["FittedModel", "ThresholdRule", "full_name", "unwrap"]
+
+_SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
+
+
+@dataclass(frozen=True)
+class ThresholdRule:
+    """A threshold wrapper's rule: `positive` when the score of class `positive` is at least `threshold`."""
+
+    threshold: float
+    positive: Any
+    negative: Any
+    response_method: str
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """A fitted classifier, taken apart.
+
+    Attributes
+    ----------
+    predictor : object
+        What the user fitted; its `predict` is the truth.
+    steps : tuple
+        Fitted transformers before the estimator, in order; columns go in, the estimator's matrix comes out.
+    estimator : object
+        The bare classifier.
+    rule : ThresholdRule or None
+        Set when a wrapper decides by a threshold of its own.
+    classes : tuple
+        Classes in the predictor's order.
+    columns : tuple of str or None
+        Names of the columns that `predict` takes; None when the model was fitted without names.
+    n_columns : int
+    """
+
+    predictor: Any
+    steps: tuple[Any, ...]
+    estimator: Any
+    rule: ThresholdRule | None
+    classes: tuple[Any, ...]
+    columns: tuple[str, ...] | None
+    n_columns: int
+    class_name: str = field(default="")
+
+
+def full_name(thing: Any) -> str:
+    """Public name of an object's class: private modules are left out.
+
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> full_name(DecisionTreeClassifier())
+    'sklearn.tree.DecisionTreeClassifier'
+    """
+    kind = type(thing)
+    return ".".join([*(part for part in kind.__module__.split(".") if not part.startswith("_")), kind.__name__])
+
+
+def unwrap(predictor: Any) -> FittedModel:
+    """Take `predictor` apart.
+
+    Pipelines, grid and randomized searches, and threshold wrappers are followed in any nesting.
+
+    Raises
+    ------
+    UnsupportedModelError
+        When it is no fitted classifier, or decides about several outputs.
+    """
+    if isinstance(predictor, type):
+        raise UnsupportedModelError(f"the model is the class {predictor.__name__}, not a fitted object")
+    if not hasattr(predictor, "predict"):
+        raise UnsupportedModelError(f"{full_name(predictor)} has no predict: it is no classifier")
+    steps: list[Any] = []
+    rule: ThresholdRule | None = None
+    inner = predictor
+    while True:
+        kind = type(inner).__name__
+        if kind == "Pipeline" and hasattr(inner, "steps"):
+            steps += [step for _, step in inner.steps[:-1] if step is not None and step != "passthrough"]
+            inner = inner.steps[-1][1]
+        elif kind in _SEARCHES:
+            inner = _fitted(inner, "best_estimator_")
+        elif kind in ("FixedThresholdClassifier", "TunedThresholdClassifierCV"):
+            if rule is not None:
+                raise UnsupportedModelError(f"{full_name(inner)} inside another threshold wrapper is not supported")
+            rule = _rule(inner)
+            inner = getattr(inner, "estimator_", inner.estimator)
+        else:
+            break
+    classes = getattr(predictor, "classes_", getattr(inner, "classes_", None))
+    if classes is None:
+        problem = "is not fitted" if hasattr(inner, "fit") else "has no classes_"
+        raise UnsupportedModelError(f"{full_name(inner)} {problem}: an audit needs a fitted classifier")
+    if isinstance(classes, list):
+        raise UnsupportedModelError(f"{full_name(inner)} has several outputs: audit one output at a time")
+    names = _first_attribute([predictor, *steps, inner], "feature_names_in_")
+    columns = tuple(str(name) for name in names) if names is not None else None
+    number = len(columns) if columns is not None else _first_attribute([predictor, *steps, inner], "n_features_in_")
+    if number is None:
+        raise UnsupportedModelError(f"{full_name(predictor)} does not say how many columns it takes")
+    return FittedModel(
+        predictor, tuple(steps), inner, rule, tuple(classes.tolist()), columns, int(number), full_name(inner)
+    )
+
+
+def _fitted(wrapper: Any, attribute: str) -> Any:
+    if not hasattr(wrapper, attribute):
+        raise UnsupportedModelError(f"{full_name(wrapper)} has no {attribute}: it is not fitted, or was not refitted")
+    return getattr(wrapper, attribute)
+
+
+def _first_attribute(things: list[Any], attribute: str) -> Any:
+    """The attribute of the outermost thing that has it; a search or pipeline passes on what its first step knows."""
+    for thing in things:
+        value = getattr(thing, attribute, None)
+        if value is not None:
+            return value
+    return None
+
+
+def _rule(wrapper: Any) -> ThresholdRule:
+    classes = list(_fitted(wrapper, "classes_"))
+    if len(classes) != 2:
+        raise UnsupportedModelError(f"{full_name(wrapper)} has {len(classes)} classes: a threshold needs two")
+    inner = getattr(wrapper, "estimator_", wrapper.estimator)
+    method = wrapper.response_method
+    if method == "auto":
+        method = "predict_proba" if hasattr(inner, "predict_proba") else "decision_function"
+    if type(wrapper).__name__ == "FixedThresholdClassifier":
+        threshold, positive = wrapper.threshold, wrapper.pos_label
+        if threshold == "auto":
+            threshold = 0.5 if method == "predict_proba" else 0.0
+    else:
+        threshold, positive = _fitted(wrapper, "best_threshold_"), wrapper._curve_scorer._get_pos_label()
+    if positive is None:
+        positive = classes[1]
+    negative = classes[0] if positive == classes[1] else classes[1]
+    return ThresholdRule(float(threshold), positive, negative, method)

@@ -1,0 +1,161 @@
+"""The domain: the cells of every feature, in a fixed order.
+
+A cell is a set of values of one feature that the model cannot tell apart: an interval between two thresholds, a
+category, "missing", or "unseen category". A point of the domain is one cell a feature.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from justicia.errors import TableError
+from justicia.words import counted, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+__all__ = ["Domain", "Feature"]
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A source column that the model depends on, cut into cells.
+
+    Attributes
+    ----------
+    name : str
+    labels : tuple of str
+        Text of each cell.
+    representatives : tuple
+        One raw value of each cell, as `predict` takes it.
+    edges : float64 array of shape (n_intervals - 1,), or None
+        A numeric feature's largest value in each interval but the last: interval i is (edges[i-1], edges[i]].
+    cells : dict
+        A categorical feature's cell of each known category.
+    unseen : int or None
+        Cell of categories that are not known; None when the model takes none.
+    missing : int or None
+        Cell of missing values; None when the model takes none.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    representatives: tuple[Any, ...]
+    edges: np.ndarray | None = None
+    cells: dict[Any, int] = field(default_factory=dict)
+    unseen: int | None = None
+    missing: int | None = None
+
+    @property
+    def numeric(self) -> bool:
+        """Whether cells are intervals."""
+        return self.edges is not None
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def cells_of(self, values: pd.Series[Any]) -> np.ndarray:
+        """Cell index of each value, int32 array of shape (n_rows,).
+
+        Raises
+        ------
+        TableError
+            When a value has no cell: the model's `predict` does not take it either.
+        """
+        cells = self._numeric_cells(values) if self.numeric else self._categorical_cells(values)
+        if len(cells) and cells.min() < 0:
+            self._refuse(values, cells < 0)
+        return cells
+
+    def _numeric_cells(self, values: pd.Series[Any]) -> np.ndarray:
+        import pandas as pd
+
+        try:
+            numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+            text = values[np.isnan(numbers) & ~values.isna().to_numpy()]
+            if len(text):
+                raise TableError(
+                    f"column {self.name!r} holds {listed(text.unique()[:3])} in {counted(len(text), 'row')}, and the "
+                    "model takes it as a number; if such words mean missing, name them with --na"
+                ) from None
+        cells = np.searchsorted(self.edges, numbers, side="left").astype(np.int32)  # type: ignore[arg-type]
+        empty = np.isnan(numbers)
+        if empty.any():
+            cells[empty] = -1 if self.missing is None else self.missing
+        return cells
+
+    def _categorical_cells(self, values: pd.Series[Any]) -> np.ndarray:
+        import pandas as pd
+
+        codes, uniques = pd.factorize(values)
+        unseen = -1 if self.unseen is None else self.unseen
+        missing = -1 if self.missing is None else self.missing
+        table = np.array([*(self.cells.get(value, unseen) for value in uniques), missing], dtype=np.int32)
+        return table[codes]
+
+    def unseen_values(self, values: pd.Series[Any]) -> dict[str, int]:
+        """Values that the model was not fitted on, with the number of rows of each."""
+        if self.numeric:
+            return {}
+        counts = values.value_counts()
+        return {str(value): int(n) for value, n in counts.items() if n and value not in self.cells}
+
+    def _refuse(self, values: pd.Series[Any], bad: np.ndarray) -> None:
+        empty = values.isna().to_numpy() & bad
+        if empty.any():
+            raise TableError(
+                f"column {self.name!r} has no value in {counted(int(empty.sum()), 'row')}, and the model takes none "
+                "there: remove these rows, or fit the model with an imputer"
+            )
+        strange = values[bad]
+        words = strange.unique()
+        hint = ""
+        if set(map(str, words)) <= _USUAL_NA:
+            hint = f" (if such words mean missing, pass {' '.join(f'--na {word}' for word in words)})"
+        raise TableError(
+            f"column {self.name!r} holds {listed(words, 5)} in {counted(len(strange), 'row')}; the model was not fitted "
+            f"on such values and refuses them{hint}: remove these rows, or fit with handle_unknown='ignore'"
+        )
+
+
+_USUAL_NA = frozenset("#N/A #N/A N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null".split())
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The cells of all features, in a fixed order."""
+
+    features: tuple[Feature, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return tuple(feature.name for feature in self.features)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of cells of each feature."""
+        return tuple(len(feature) for feature in self.features)
+
+    def points(self, frame: pd.DataFrame) -> np.ndarray:
+        """The domain point of each row, int32 array of shape (n_rows, n_features) in Fortran order."""
+        points = np.empty((len(frame), len(self.features)), dtype=np.int32, order="F")
+        for position, feature in enumerate(self.features):
+            points[:, position] = feature.cells_of(frame[feature.name])
+        return points
+
+    def unseen(self, frame: pd.DataFrame) -> dict[str, dict[str, int]]:
+        """Values that the model was not fitted on, by column, with the number of rows of each."""
+        found = {feature.name: feature.unseen_values(frame[feature.name]) for feature in self.features}
+        return {name: values for name, values in found.items() if values}
+
+    def describe(self, point: Sequence[int]) -> dict[str, str]:
+        """A point as text, by feature."""
+        return {feature.name: feature.labels[cell] for feature, cell in zip(self.features, point, strict=True)}

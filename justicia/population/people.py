@@ -1,0 +1,77 @@
+"""Turn domain points into people: rows of the frame that the model's `predict` takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from justicia.population.domain import Domain
+
+__all__ = ["People"]
+
+
+class People:
+    """Draws raw values for domain points.
+
+    A feature's value is drawn from the rows that lie in the same cell, those of the group when it has any there; the
+    model cannot tell them apart. A column that the model takes and does not depend on is drawn from the group's rows.
+    """
+
+    def __init__(self, frame: pd.DataFrame, domain: Domain, points: np.ndarray, groups: np.ndarray) -> None:
+        self._frame = frame
+        self._domain = domain
+        self._points = points
+        self._groups = groups
+
+    def draw(self, points: np.ndarray, group: int, rng: np.random.Generator) -> pd.DataFrame:
+        """One person a point, of the group at position `group`.
+
+        Parameters
+        ----------
+        points : int array of shape (n, n_features)
+        group : int
+        rng : Generator
+
+        Returns
+        -------
+        DataFrame of shape (n, n_columns)
+        """
+        import pandas as pd
+
+        members = np.flatnonzero(self._groups == group)
+        position = {name: index for index, name in enumerate(self._domain.names)}
+        columns = {}
+        for name in self._frame.columns:
+            if name in position:
+                columns[name] = self._values(position[name], points[:, position[name]], members, rng)
+            else:
+                columns[name] = self._frame[name].iloc[rng.choice(members, size=len(points))].reset_index(drop=True)
+        return pd.DataFrame(columns)
+
+    def _values(
+        self, position: int, cells: np.ndarray, members: np.ndarray, rng: np.random.Generator
+    ) -> pd.Series:  # type: ignore[type-arg]
+        import pandas as pd
+
+        feature = self._domain.features[position]
+        column = self._frame[feature.name]
+        own = self._points[:, position]
+        rows = np.empty(len(cells), dtype=np.int64)
+        extra = []
+        for cell in np.unique(cells):
+            wanted = cells == cell
+            source = members[own[members] == cell]
+            if not len(source):
+                source = np.flatnonzero(own == cell)
+            if len(source):
+                rows[wanted] = rng.choice(source, size=int(wanted.sum()))
+            else:
+                rows[wanted] = len(column) + len(extra)
+                extra.append(feature.representatives[cell])
+        if extra:
+            column = pd.concat([column.astype(object), pd.Series(extra, dtype=object)]).infer_objects()
+        return column.iloc[rows].reset_index(drop=True)

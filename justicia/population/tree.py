@@ -1,0 +1,224 @@
+"""A Chow-Liu tree given the group, with tables shrunk towards pooled ones.
+
+Features are first cut into at most `MOST_STATES` states, which carry the dependence; the cells inside a state follow
+the group's own, shrunk, distribution within the state. The tree is the maximum spanning forest of the mutual
+information given the group (Chow and Liu 1968), or given each sensitive column where groups are too small to measure
+it. A table of a group is its counts plus `PRIOR` people who follow the product of what each sensitive column alone
+says; those tables in turn are shrunk by `PRIOR` towards the table of all people.
+
+Sensitive columns that are features stand apart: constant given the group, or plain frequencies, and never shrunk.
+Cells that no row holds keep probability 0 everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from justicia.population.base import Node
+from justicia.population.independent import frequency_node
+from justicia.population.network import NetworkPopulation
+
+if TYPE_CHECKING:
+    from justicia.population.counts import Counts
+    from justicia.population.domain import Domain
+
+__all__ = ["MOST_STATES", "PRIOR", "SMALL_GROUP", "coarse_states", "fit_tree", "spanning_forest"]
+
+MOST_STATES = 16
+PRIOR = 5.0
+"""People that a prior table stands for."""
+SMALL_GROUP = 60
+"""With fewer rows a group, mutual information is measured given each sensitive column instead of given the group."""
+
+
+def fit_tree(counts: Counts, domain: Domain, sensitive: tuple[str, ...]) -> NetworkPopulation:
+    """Fit structure and tables.
+
+    Parameters
+    ----------
+    counts : Counts
+    domain : Domain
+    sensitive : tuple of str
+        Sensitive columns of the grouping; each group key holds one value a column.
+
+    Returns
+    -------
+    NetworkPopulation
+    """
+    rows = counts.rows()
+    fixed = [i for i, name in enumerate(domain.names) if name in sensitive]
+    free = [i for i in range(len(domain.features)) if i not in fixed]
+    margins = _margins(counts.group_keys)
+    states = [
+        coarse_states(counts.of_feature(i).sum(axis=0), feature.numeric, apart=feature.missing)
+        for i, feature in enumerate(domain.features)
+    ]
+    order, parent = spanning_forest(_information(counts, free, states, margins, rows))
+    nodes = [frequency_node(counts, feature, rows) for feature in fixed]
+    for position in order:
+        feature = free[position]
+        above = None if parent[position] < 0 else free[parent[position]]
+        if above is None:
+            table = counts.of_feature(feature, states[feature])[:, None, :]
+        else:
+            table = counts.of_pair(above, feature, states)
+        parents = () if above is None else (above,)
+        within = None if len(np.unique(states[feature])) == len(states[feature]) else _within(counts, feature, states, margins)
+        nodes.append(Node(feature, parents, _shrunk(table, margins), states[feature], within))
+    return NetworkPopulation("tree", domain, sensitive, counts.group_keys, rows, tuple(nodes))
+
+
+def coarse_states(
+    totals: np.ndarray, numeric: bool, most: int = MOST_STATES, apart: int | None = None
+) -> np.ndarray:
+    """Map cells to at most `most` states of similar mass.
+
+    A numeric feature's states are runs of neighbouring cells; of a categorical one the commonest cells stand alone
+    and the rest share a state.
+
+    Parameters
+    ----------
+    totals : int array of shape (n_cells,)
+        People in each cell.
+    apart : int, optional
+        A cell that stands alone: missing values are no neighbours of large ones.
+
+    Returns
+    -------
+    int array of shape (n_cells,)
+
+    >>> coarse_states(np.array([5, 1, 1, 5]), numeric=True, most=3)
+    array([0, 1, 1, 2])
+    """
+    n_cells = len(totals)
+    if n_cells <= most:
+        return np.arange(n_cells)
+    if numeric and apart is not None:
+        others = np.delete(np.arange(n_cells), apart)
+        states = np.empty(n_cells, dtype=np.int64)
+        states[others] = coarse_states(totals[others], numeric, most - 1)
+        states[apart] = states[others].max() + 1
+        return states
+    if not numeric:
+        states = np.full(n_cells, most - 1)
+        common = np.sort(np.argsort(-totals, kind="stable")[: most - 1])
+        states[common] = np.arange(most - 1)
+        return states
+    middle = (np.cumsum(totals) - totals / 2) / max(totals.sum(), 1)
+    return np.unique(np.minimum((middle * most).astype(np.int64), most - 1), return_inverse=True)[1]
+
+
+def _margins(group_keys: tuple[tuple[str, ...], ...]) -> list[np.ndarray]:
+    """For each sensitive column of a compound grouping, the code of its value in each group."""
+    if not group_keys or len(group_keys[0]) < 2:
+        return []
+    columns = np.array(group_keys, dtype=object).T
+    return [np.unique(column.astype(str), return_inverse=True)[1] for column in columns]
+
+
+def _summed(counts: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Counts of groups added up by code, along the first axis."""
+    summed = np.zeros((int(codes.max()) + 1, *counts.shape[1:]), dtype=counts.dtype)
+    np.add.at(summed, codes, counts)
+    return summed
+
+
+def _information(
+    counts: Counts, free: list[int], states: list[np.ndarray], margins: list[np.ndarray], rows: np.ndarray
+) -> np.ndarray:
+    """Mutual information of each pair of features given the group, in nats, of shape (n_free, n_free)."""
+    information = np.zeros((len(free), len(free)))
+    small = rows.sum() < SMALL_GROUP * len(rows) and bool(margins)
+    for i, first in enumerate(free):
+        for j in range(i):
+            pairs = counts.of_pair(free[j], first, states)
+            tables = [_summed(pairs, codes) for codes in margins] if small else [pairs]
+            information[i, j] = information[j, i] = np.mean([_conditional_information(table) for table in tables])
+    return information
+
+
+def _conditional_information(table: np.ndarray) -> float:
+    """I(X; Y | G) of counts of shape (n_groups, n_x, n_y)."""
+    table = table.astype(np.float64)
+    total = table.sum()
+    if total == 0:
+        return 0.0
+
+    def plogp(counts: np.ndarray) -> float:
+        held = counts[counts > 0]
+        return float((held * np.log(held)).sum())
+
+    joint = plogp(table) + plogp(table.sum(axis=(1, 2)))
+    return max(0.0, (joint - plogp(table.sum(axis=2)) - plogp(table.sum(axis=1))) / total)
+
+
+def spanning_forest(weights: np.ndarray, least: float = 1e-12) -> tuple[list[int], np.ndarray]:
+    """Maximum spanning forest by Prim's algorithm, rooted at the vertex of largest total weight in each tree.
+
+    Parameters
+    ----------
+    weights : float array of shape (n, n), symmetric
+    least : float
+        Edges of this weight or less are left out.
+
+    Returns
+    -------
+    order : list of int
+        Vertices, parents before children.
+    parent : int array of shape (n,)
+        Parent of each vertex, -1 for roots.
+    """
+    n = len(weights)
+    parent = np.full(n, -1)
+    best = np.full(n, -np.inf)
+    outside = np.ones(n, dtype=bool)
+    importance = weights.sum(axis=1)
+    order: list[int] = []
+    for _ in range(n):
+        candidate = int(np.argmax(np.where(outside, best, -np.inf)))
+        if not outside[candidate] or best[candidate] <= least:
+            candidate = int(np.argmax(np.where(outside, importance, -np.inf)))
+            parent[candidate] = -1
+        outside[candidate] = False
+        order.append(candidate)
+        closer = outside & (weights[candidate] > best)
+        best[closer] = weights[candidate][closer]
+        parent[closer] = candidate
+    return order, parent
+
+
+def _normalised(table: np.ndarray, fallback: np.ndarray) -> np.ndarray:
+    """Rows of `table` divided by their sums; a row without mass becomes `fallback`."""
+    sums = table.sum(axis=-1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(sums > 0, table / sums, fallback)
+
+
+def _shrunk(table: np.ndarray, margins: list[np.ndarray]) -> np.ndarray:
+    """Conditional probabilities of each group from counts of shape (n_groups, n_parent_states, n_states)."""
+    pooled_counts = table.sum(axis=0)
+    overall = pooled_counts.sum(axis=0)
+    pooled = _normalised(pooled_counts.astype(np.float64), overall / max(overall.sum(), 1))
+    prior = np.broadcast_to(pooled, table.shape)
+    if margins:
+        prior = pooled[None].copy()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            for codes in margins:
+                of_value = _summed(table, codes) + PRIOR * pooled
+                of_value = of_value / of_value.sum(axis=-1, keepdims=True)
+                prior = prior * np.where(pooled > 0, of_value / pooled, 0.0)[codes]
+        prior = _normalised(prior, pooled)
+    shrunk = table + PRIOR * prior
+    return np.asarray(shrunk / shrunk.sum(axis=-1, keepdims=True))
+
+
+def _within(counts: Counts, feature: int, states: list[np.ndarray], margins: list[np.ndarray]) -> np.ndarray:
+    """Probability of each cell given its state and group, of shape (n_groups, n_cells)."""
+    cells = counts.of_feature(feature)
+    within = np.zeros(cells.shape)
+    for state in range(int(states[feature].max()) + 1):
+        inside = np.flatnonzero(states[feature] == state)
+        within[:, inside] = _shrunk(cells[:, inside][:, None, :], margins)[:, 0, :]
+    return within

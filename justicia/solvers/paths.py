@@ -1,0 +1,74 @@
+"""Trees: the selection rate is the sum of the masses of the boxes of the accepting leaves, for all groups at once.
+
+The leaves' boxes are disjoint and cover the domain, so the sum is exact; float rounding stays below 1e-12. Where the
+population is a list of people, they are sent down the tree and counted instead, in integers.
+"""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from justicia.enclosure import Enclosure
+from justicia.encoders.decisions import Decision, Tree
+from justicia.solvers.base import Solution
+
+if TYPE_CHECKING:
+    from justicia.population.base import Population
+    from justicia.ssat import Formula
+
+__all__ = ["Paths"]
+
+
+class Paths:
+    """Sums leaf boxes."""
+
+    name = "paths"
+
+    def takes(self, decision: Decision) -> bool:
+        """Whether the decision is a tree."""
+        return isinstance(decision, Tree)
+
+    def solve(self, formula: Formula, *, time_limit: float | None = None) -> Solution:
+        """Exact rates of every group, or bounds when the time limit comes first."""
+        start = time.perf_counter()
+        decision, population = formula.decision, formula.population
+        if not isinstance(decision, Tree):
+            raise TypeError(f"paths takes a tree, not {type(decision).__name__}")
+        support = population.support
+        if support is not None:
+            enclosures = _counted(decision, population, *support)
+            finished = True
+        else:
+            deadline = None if time_limit is None else start + time_limit
+            enclosures, finished = _summed(decision, population, deadline)
+        seconds = time.perf_counter() - start
+        return Solution(enclosures, self.name, seconds, "exact" if finished else "bounds", population.n_groups)
+
+
+def _counted(
+    decision: Tree, population: Population, groups: np.ndarray, points: np.ndarray, weights: np.ndarray
+) -> tuple[Enclosure, ...]:
+    selected = decision.evaluate(points)
+    counts = np.bincount(groups[selected], weights=weights[selected], minlength=population.n_groups)
+    rates = [Fraction(round(k), int(n)) for k, n in zip(counts, population.sizes, strict=True)]
+    return tuple(Enclosure(rate, rate) for rate in rates)
+
+
+def _summed(decision: Tree, population: Population, deadline: float | None) -> tuple[tuple[Enclosure, ...], bool]:
+    """Sum the smaller half of the leaves; when time runs out, what is left lies between 0 and the rest."""
+    accepting = decision.accepts_fewer
+    total = np.zeros(population.n_groups)
+    finished = True
+    for boxes, n_boxes in decision.boxes(accepting, at_once=64 if deadline is not None else 512):
+        if deadline is not None and time.perf_counter() > deadline:
+            finished = False
+            break
+        total += population.masses(boxes, n_boxes).sum(axis=0)
+    total = np.minimum(total, 1.0)
+    upper = total if finished else np.ones_like(total)
+    low, high = (total, upper) if accepting else (1.0 - upper, 1.0 - total)
+    return tuple(Enclosure(float(a), float(b)) for a, b in zip(low, high, strict=True)), finished

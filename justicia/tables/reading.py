@@ -1,0 +1,296 @@
+"""Read a table: a bundled data set, a CSV or Parquet file, or a DataFrame.
+
+Two rules keep the audit's table the one that the user sees in the file: only empty cells are missing (words such as
+``None`` or ``NA`` are text unless `na` names them), and blanks around values and names are removed and counted.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import threading
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from justicia.errors import InputError, MissingDependencyError, TableError
+from justicia.words import counted, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+    from justicia.datasets import Description
+
+__all__ = ["Table", "parse_csv", "read_table"]
+
+logger = logging.getLogger(__name__)
+
+_PARQUET = (".parquet", ".pq")
+_DELIMITERS = {";": "';'", "\t": r"'\t'", "|": "'|'"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """One row a person, columns as in the user's file.
+
+    Attributes
+    ----------
+    frame : DataFrame of shape (n_rows, n_columns)
+    source : str or None
+        File name or data set name; None for a frame in memory.
+    sha256 : str or None
+        Hash of the file's bytes.
+    description : Description or None
+        Set when the columns are those of a bundled data set.
+    dropped : dict of str to int
+        Rows left out before the audit, by reason.
+    """
+
+    frame: pd.DataFrame
+    source: str | None = None
+    sha256: str | None = None
+    description: Description | None = None
+    dropped: dict[str, int] = field(default_factory=dict)
+
+
+def read_table(
+    data: Any,
+    *,
+    na: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    strip: bool = True,
+) -> Table:
+    """Read `data`, whatever it is.
+
+    Parameters
+    ----------
+    data : str, path or DataFrame
+        Name of a bundled data set, path of a CSV or Parquet file, or a frame.
+    na : sequence of str
+        Words that mean "missing" besides the empty cell.
+    delimiter : str, optional
+        Column separator of a CSV file; a comma unless given.
+    encoding : str
+        Of a CSV file.
+    strip : bool
+        Remove blanks around names and values of a CSV file.
+
+    Raises
+    ------
+    TableError
+        When the table cannot be read, has no rows, or names a column twice.
+    """
+    from justicia import datasets
+
+    if isinstance(data, (str, os.PathLike)):
+        table = _read_source(data, na, delimiter, encoding, strip)
+    else:
+        table = Table(_as_frame(data))
+    frame = table.frame
+    if len(frame) == 0:
+        raise TableError(f"{table.source or 'the table'} has no rows")
+    repeated = frame.columns[frame.columns.duplicated()].unique().tolist()
+    if repeated:
+        raise TableError(f"columns named more than once: {listed(repeated)}; rename them")
+    if any(not isinstance(name, str) for name in frame.columns):
+        frame = frame.set_axis([str(name) for name in frame.columns], axis="columns")
+    description = table.description or datasets.recognise(frame.columns)
+    if description is not None and table.description is None:
+        logger.info("the columns are those of the bundled data set %s: its description is used", description.name)
+    return Table(frame, table.source, table.sha256, description, table.dropped)
+
+
+def _as_frame(data: Any) -> pd.DataFrame:
+    import numpy as np
+    import pandas as pd
+
+    if isinstance(data, pd.DataFrame):
+        return data.reset_index(drop=True)
+    if isinstance(data, np.ndarray) and data.ndim == 2:
+        return pd.DataFrame(data, columns=[f"x{i}" for i in range(data.shape[1])])
+    raise TableError(f"a table is a file, a data set name or a DataFrame, not {type(data).__name__}")
+
+
+def _read_source(
+    data: str | os.PathLike[str], na: Sequence[str], delimiter: str | None, encoding: str, strip: bool
+) -> Table:
+    from justicia import datasets
+
+    path = Path(data)
+    text = os.fspath(data)
+    if isinstance(data, str) and data in datasets.names() and not path.exists():
+        content = datasets.csv_bytes(data)
+        frame = parse_csv(io.BytesIO(content), na=na, strip=strip)
+        return Table(frame, text, _Hash(content).hexdigest(), datasets.describe(data))
+    if not path.exists():
+        names = listed(datasets.names())
+        raise TableError(f"{text}: there is no such file (bundled data sets are {names})")
+    if not path.is_file():
+        raise TableError(f"{text} is not a file")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise TableError(f"{text} cannot be read: {error.strerror}") from error
+    hashing = _Hash(content)
+    try:
+        if path.suffix.lower() in _PARQUET:
+            frame = _parse_parquet(content)
+        else:
+            content_plain = _decompressed(content, path.suffix.lower())
+            frame = parse_csv(
+                io.BytesIO(content_plain), na=na, delimiter=delimiter, encoding=encoding, strip=strip
+            )
+    except InputError as error:
+        raise type(error)(f"{path.name}: {error}") from error
+    return Table(frame, path.name, hashing.hexdigest())
+
+
+class _Hash:
+    """SHA-256 of bytes, computed while the table is parsed."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        import hashlib
+
+        self._digest = hashlib.sha256(self._content).hexdigest()
+
+    def hexdigest(self) -> str:
+        self._thread.join()
+        return self._digest
+
+
+def _decompressed(content: bytes, suffix: str) -> bytes:
+    import bz2
+    import gzip
+    import lzma
+    import zlib
+
+    openers = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
+    if suffix not in openers:
+        return content
+    try:
+        return openers[suffix](content)
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        raise TableError(f"cannot be decompressed: {error}") from error
+
+
+def _parse_parquet(content: bytes) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise MissingDependencyError(
+            "Parquet files need pyarrow: pip install 'justicia-verifier[parquet]'"
+        ) from error
+    try:
+        return pd.read_parquet(io.BytesIO(content), engine="pyarrow").reset_index(drop=True)
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise TableError(f"is not a Parquet file that can be read: {_first_line(error)}") from error
+
+
+def parse_csv(
+    source: IO[bytes],
+    *,
+    na: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    strip: bool = True,
+) -> pd.DataFrame:
+    """Parse CSV bytes under the two rules of this module.
+
+    Raises
+    ------
+    TableError
+        When the text is no such table; the message says which line or which delimiter.
+    """
+    content = source.read()
+    header = content[: content.find(b"\n") if b"\n" in content else len(content)].decode(encoding, "replace")
+    if delimiter is None:
+        _check_delimiter(header)
+    separator = delimiter or ","
+    frame = _parse(content, separator, encoding, na, blanks=False)
+    mark = separator.encode()
+    edges = (mark + b" ", mark + b"\t", b" " + mark, b"\t" + mark, b" \n", b" \r", b"\t\n", b"\n ", b"\n\t")
+    if strip and (header[:1].isspace() or any(edge in content for edge in edges)):
+        frame = _stripped(frame, _parse(content, separator, encoding, na, blanks=True))
+    return frame
+
+
+def _check_delimiter(header: str) -> None:
+    for mark, shown in _DELIMITERS.items():
+        if header.count(mark) > header.count(","):
+            raise TableError(f"the header line is separated by {shown}, not by commas: pass --delimiter {shown}")
+
+
+def _parse(content: bytes, delimiter: str, encoding: str, na: Sequence[str], blanks: bool) -> pd.DataFrame:
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        try:
+            return pd.read_csv(
+                io.BytesIO(content),
+                sep=delimiter,
+                encoding=encoding,
+                keep_default_na=False,
+                na_values=["", *na],
+                index_col=False,
+                skipinitialspace=blanks,
+                low_memory=False,
+            )
+        except pd.errors.EmptyDataError:
+            raise TableError("is empty") from None
+        except UnicodeDecodeError as error:
+            raise TableError(
+                f"is not {encoding} text (byte {error.object[error.start]:#04x} at {error.start}): "
+                "convert it, or pass --encoding latin-1"
+            ) from error
+        except LookupError as error:
+            raise TableError(f"encoding {encoding!r} is not known") from error
+        except pd.errors.ParserWarning as error:
+            raise TableError("rows have more values than the header has names") from error
+        except (pd.errors.ParserError, ValueError, OverflowError, TypeError) as error:
+            raise TableError(f"cannot be parsed: {_first_line(error)}") from error
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error).strip().splitlines()
+    return (text[0] if text else type(error).__name__).removeprefix("Error tokenizing data. C error: ")
+
+
+def _stripped(kept: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+    """`frame` with blanks around names and text values removed, announcing how many there were in `kept`."""
+    import pandas as pd
+
+    names = [str(name).strip() for name in frame.columns]
+    changed_names = sum(str(name) != name_stripped for name, name_stripped in zip(kept.columns, names, strict=True))
+    frame = frame.set_axis(names, axis="columns")
+    changed = 0
+    for position, name in enumerate(names):
+        before = kept.iloc[:, position]
+        if pd.api.types.is_numeric_dtype(before.dtype) or before.dtype == bool:
+            continue
+        codes, uniques = pd.factorize(before)
+        counts = pd.Series(codes[codes >= 0]).value_counts()
+        changed += int(sum(counts.get(i, 0) for i, value in enumerate(uniques) if str(value) != str(value).strip()))
+        after = frame.iloc[:, position]
+        if not pd.api.types.is_numeric_dtype(after.dtype) and after.dtype != bool:
+            stripped = after.str.strip()
+            frame.isetitem(position, stripped.mask(stripped == ""))
+    if changed or changed_names:
+        logger.info(
+            "blanks around %s and %s were removed",
+            counted(changed, "value"),
+            counted(changed_names, "column name"),
+        )
+    return frame

@@ -1,0 +1,58 @@
+"""Wording shared by messages: near matches, lists, counts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["counted", "did_you_mean", "listed", "value_text"]
+
+
+def did_you_mean(word: object, choices: Iterable[object]) -> str:
+    """A clause that proposes the nearest of `choices`, and lists them when they are few.
+
+    >>> did_you_mean("adlt", ["adult", "german"])
+    '; did you mean adult? (there are: adult, german)'
+    """
+    from difflib import get_close_matches
+
+    texts = [str(choice) for choice in choices]
+    folded = {text.casefold().strip(" ."): text for text in reversed(texts)}
+    near = get_close_matches(str(word).casefold().strip(" ."), list(folded), n=1)
+    proposal = f"; did you mean {folded[near[0]]}?" if near else ""
+    return f"{proposal} (there are: {listed(texts, 40)})" if texts else proposal
+
+
+def listed(items: Iterable[object], most: int = 10) -> str:
+    """`items` separated by commas, cut after `most`.
+
+    >>> listed(["a", "b", "c"], most=2)
+    'a, b and 1 more'
+    """
+    texts = [str(item) for item in items]
+    if len(texts) <= most:
+        return ", ".join(texts)
+    return f"{', '.join(texts[:most])} and {len(texts) - most} more"
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def value_text(value: Any) -> str:
+    """A cell value as text, the same whatever column type holds it.
+
+    >>> value_text(1), value_text(1.0), value_text(True), value_text("1"), value_text(0.5)
+    ('1', '1', 'True', '1', '0.5')
+    """
+    if isinstance(value, float) or type(value).__name__.startswith("float"):
+        number = float(value)
+        return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+    return str(value)
