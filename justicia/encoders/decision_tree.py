@@ -13,7 +13,7 @@ import numpy as np
 
 from justicia.encoders.cells import cut_into_cells
 from justicia.encoders.decisions import Tree
-from justicia.encoders.preprocessing import trace
+from justicia.encoders.preprocessing import gives_sparse, trace
 from justicia.errors import ModelFileError, UnsupportedModelError
 
 if TYPE_CHECKING:
@@ -59,7 +59,11 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
     if len(inner) and (column[inner].min() < 0 or column[inner].max() >= width or np.isnan(threshold[inner]).any()):
         raise ModelFileError("the tree's arrays are malformed: a node tests no column or compares with NaN")
     tests = {int(c): np.unique(threshold[inner][column[inner] == c]) for c in np.unique(column[inner])}
-    allow_nan = bool(get_tags(model.estimator).input_tags.allow_nan)
+    allow_nan = (
+        get_tags(model.estimator).input_tags.allow_nan
+        and getattr(model.estimator, "monotonic_cst", None) is None
+        and not gives_sparse(model.steps)
+    )
     layout = cut_into_cells(trace(model.steps, list(frame.columns)), frame, tests, allow_nan=allow_nan)
 
     missing_left = getattr(arrays, "missing_go_to_left", None)

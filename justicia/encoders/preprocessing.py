@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["SUPPORTED_STEPS", "Block", "Wire", "trace"]
+__all__ = ["SUPPORTED_STEPS", "Block", "Wire", "gives_sparse", "trace"]
 
 
 @dataclass(frozen=True)
@@ -136,6 +136,21 @@ def _flattened(steps: Sequence[Any]) -> tuple[Any, ...]:
         else:
             chain.append(step)
     return tuple(chain)
+
+
+def gives_sparse(steps: Sequence[Any]) -> bool:
+    """Whether the estimator gets a sparse matrix, in which scikit-learn's trees take no NaN."""
+    for step in reversed(_flattened(steps)):
+        name = type(step).__name__
+        if name == "ColumnTransformer":
+            return bool(step.sparse_output_)
+        if name == "OneHotEncoder":
+            return bool(step.sparse_output)
+        if name == "KBinsDiscretizer":
+            return bool(step.encode == "onehot")
+        if name == "OrdinalEncoder":
+            return False
+    return False
 
 
 def _is_identity(step: Any) -> bool:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_STATES", "PRIOR", "SMALL_GROUP", "coarse_states", "fit_tree", "spanning_forest"]
 
-MOST_STATES = 16
+MOST_STATES = 24
 PRIOR = 5.0
 """People that a prior table stands for."""
 SMALL_GROUP = 60
@@ -103,6 +103,12 @@ def coarse_states(
         return states
     if not numeric:
         states = np.full(n_cells, most - 1)
+        if (totals > 0).sum() <= most:
+            # Cells that no row holds need no state of their own.
+            held = np.flatnonzero(totals > 0)
+            states[:] = len(held) - 1
+            states[held] = np.arange(len(held))
+            return states
         common = np.sort(np.argsort(-totals, kind="stable")[: most - 1])
         states[common] = np.arange(most - 1)
         return states
@@ -200,7 +206,10 @@ def _shrunk(table: np.ndarray, margins: list[np.ndarray]) -> np.ndarray:
     """Conditional probabilities of each group from counts of shape (n_groups, n_parent_states, n_states)."""
     pooled_counts = table.sum(axis=0)
     overall = pooled_counts.sum(axis=0)
-    pooled = _normalised(pooled_counts.astype(np.float64), overall / max(overall.sum(), 1))
+    n_states = table.shape[-1]
+    # A state that no row holds has mass 0 wherever it is used: its table only has to be one.
+    overall = overall / overall.sum() if overall.sum() else np.full(n_states, 1 / n_states)
+    pooled = _normalised(pooled_counts.astype(np.float64), overall)
     prior = np.broadcast_to(pooled, table.shape)
     if margins:
         prior = pooled[None].copy()

@@ -1,0 +1,42 @@
+"""Exact audits of classifiers: how often a model says yes to every intersection of sensitive groups.
+
+>>> import justicia
+>>> audit = justicia.verify("tree", "titanic")
+>>> audit.disparate_impact.exact
+True
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from justicia._version import __version__
+from justicia.errors import EncodingMismatchError, InputError, JusticiaError
+
+if TYPE_CHECKING:
+    from justicia.audit import Audit, verify
+    from justicia.enclosure import Enclosure
+
+__all__ = [
+    "Audit",
+    "Enclosure",
+    "EncodingMismatchError",
+    "InputError",
+    "JusticiaError",
+    "__version__",
+    "verify",
+]
+
+_LAZY = {"Audit": "justicia.audit", "Enclosure": "justicia.enclosure", "verify": "justicia.audit"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs heavy libraries when it is first used."""
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

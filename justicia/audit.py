@@ -1,0 +1,277 @@
+"""The road from a table and a model to an audit, readable top to bottom."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from justicia import encoders, metrics, models, population, solvers, tables
+from justicia.collecting import Announcements
+from justicia.comparison import GroupingAudit, RequirementAudit, compare, judge
+from justicia.errors import InputError
+from justicia.inputs import as_groupings, as_list, as_requirements, columns_for_model, model_and_table
+from justicia.ssat import Formula
+from justicia.words import counted, listed
+
+if TYPE_CHECKING:
+    import os
+
+    import pandas as pd
+
+    from justicia.enclosure import Enclosure
+
+__all__ = ["Audit", "verify"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The result of `verify`.
+
+    Attributes
+    ----------
+    model : models.ModelFile
+    fitted : models.FittedModel
+    table : tables.Table
+    roles : tables.Roles
+    features : tuple of str
+        Source columns that the model depends on.
+    unseen : dict of str to dict of str to int
+        Values that the model was not fitted on, with their rows.
+    self_check : encoders.SelfCheck
+    groupings : tuple of GroupingAudit
+        One a grouping, the compound one first.
+    requirements : tuple of RequirementAudit
+    search : str
+    confidence : float
+    announcements, warnings : tuple of str
+    command : tuple of str or None
+        The command line, when there was one.
+    """
+
+    model: models.ModelFile
+    fitted: models.FittedModel
+    table: tables.Table
+    roles: tables.Roles
+    features: tuple[str, ...]
+    unseen: dict[str, dict[str, int]]
+    self_check: encoders.SelfCheck
+    groupings: tuple[GroupingAudit, ...]
+    requirements: tuple[RequirementAudit, ...]
+    search: str
+    confidence: float
+    announcements: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    command: tuple[str, ...] | None = field(default=None)
+
+    @property
+    def by_group(self) -> pd.DataFrame:
+        """The first grouping as a frame, one row a group, indexed by the sensitive columns."""
+        return self.groupings[0].by_group
+
+    @property
+    def population(self) -> population.Population:
+        """The population of the first grouping."""
+        return self.groupings[0].population
+
+    @property
+    def disparate_impact(self) -> Enclosure | None:
+        """Smallest over largest verified selection rate of the first grouping; None when undefined."""
+        return self.groupings[0].measures["disparate_impact"].verified.value
+
+    @property
+    def statistical_parity_difference(self) -> Enclosure | None:
+        """Largest minus smallest verified selection rate of the first grouping; None when undefined."""
+        return self.groupings[0].measures["statistical_parity_difference"].verified.value
+
+    @property
+    def most_favored(self) -> dict[str, str]:
+        """The group of the first grouping with the largest verified selection rate."""
+        return self.groupings[0].most_favored.group
+
+    @property
+    def least_favored(self) -> dict[str, str]:
+        """The group of the first grouping with the smallest verified selection rate."""
+        return self.groupings[0].least_favored.group
+
+    @property
+    def exit_code(self) -> int:
+        """0 when every requirement is met, 1 when one is breached, 3 when one is undecided."""
+        statuses = {requirement.status for requirement in self.requirements}
+        return 1 if "breached" in statuses else 3 if "undecided" in statuses else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The audit as the JSON contract ``justicia.audit/1`` has it."""
+        from justicia.report.json import audit_to_dict
+
+        return audit_to_dict(self)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The audit as JSON text; written to `path` when it is given, whole or not at all."""
+        from justicia.report.json import audit_to_json
+        from justicia.report.writing import write_whole
+
+        text = audit_to_json(self)
+        if path is not None:
+            write_whole(path, text)
+        return text
+
+    def to_text(self, width: int = 100) -> str:
+        """The audit as plain text tables."""
+        from justicia.report.text import audit_to_text
+
+        return audit_to_text(self, width)
+
+
+def verify(
+    model: Any,
+    data: Any,
+    *,
+    sensitive_features: Any = None,
+    y: Any = None,
+    label: str | None = None,
+    favorable: Any = None,
+    population: str = "tree",
+    search: str = "enumerate",
+    solver: str = "auto",
+    time_limit: float | None = None,
+    confidence: float = 0.95,
+    require: str | Sequence[str] = (),
+    features: Sequence[str] | None = None,
+    na: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    seed: int = 0,
+    trust_model: bool = False,
+    command: Sequence[str] | None = None,
+) -> Audit:
+    """How often the model says yes to every group, which groups fare best and worst, and whether limits are met.
+
+    Parameters
+    ----------
+    model : fitted classifier, path, or name
+        A scikit-learn model, a file that holds one, or the name of a model to train on the table ("tree").
+    data : DataFrame, path, or name
+        One row a person: a frame, a CSV or Parquet file, or a bundled data set.
+    sensitive_features : str, list of str, list of list of str, Series, DataFrame or array, optional
+        A list of columns is one compound grouping, a list of lists several. Left out, the columns are found.
+    y : array of shape (n_rows,), optional
+        The true outcomes, when the table does not hold them.
+    label : str, optional
+        Column of the true outcomes.
+    favorable : class or list of classes, optional
+        What is good for the person. Left out, it is found.
+    population : str
+        "tree", "independent" or "empirical".
+    search : str
+        "enumerate": every group.
+    solver : str
+        "auto" or the name of an engine.
+    time_limit : float, optional
+        Seconds for the engine; bounds reached so far are the answer then.
+    confidence : float
+        Of the intervals that stand beside the rates of the rows.
+    require : str or sequence of str
+        Requirements such as "disparate_impact>=0.8".
+    features : sequence of str, optional
+        The columns that a model fitted without column names takes, in its order.
+    na, delimiter, encoding
+        How a CSV file is read; see `justicia.tables.read_table`.
+    seed : int
+        For a model trained on the spot.
+    trust_model : bool
+        Load whatever a model file holds.
+    command : sequence of str, optional
+        The command line, to stand in the report.
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    InputError
+        When something in the call or the input is wrong; the message says what to do.
+    EncodingMismatchError
+        When the encoded model differs from its own `predict`.
+
+    Examples
+    --------
+    >>> import justicia
+    >>> audit = justicia.verify("tree", "ricci")
+    >>> audit.most_favored, audit.least_favored
+    ({'race': 'White'}, {'race': 'Black'})
+    """
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence {confidence:g} does not lie between 0 and 1")
+    if search not in ("enumerate",):
+        raise InputError(f"no search is called {search!r} (there is: enumerate)")
+    structure, requirements = population, as_requirements(require)
+
+    with Announcements() as said:
+        file, table = model_and_table(
+            model, data, y, sensitive_features,
+            label=label, na=na, delimiter=delimiter, encoding=encoding, seed=seed, trust=trust_model,
+        )  # fmt: skip
+        fitted = models.unwrap(file.predictor)
+        frame = columns_for_model(fitted, table, features, label)
+        roles = tables.assign_roles(
+            table,
+            sensitive=as_groupings(sensitive_features),
+            label=label,
+            favorable=as_list(favorable),
+            classes=fitted.classes,
+            model_columns=list(frame.columns),
+        )
+
+        decision, domain = encoders.encode(fitted, frame, roles.favorable)
+        points = domain.points(frame)
+        check = encoders.check_encoding(fitted, decision, domain, frame, points, roles.favorable)
+        unseen = domain.unseen(frame)
+        _announce_features(domain.names, frame, table, unseen)
+
+        engine = solvers.pick(solver, decision)
+        groupings = []
+        for sensitive in roles.groupings:
+            groups = tables.group_rows(table.frame, sensitive)
+            people = _population(structure, domain, groups, points, frame)
+            solution = engine.solve(Formula(people, decision), time_limit=time_limit)
+            groupings.append(compare(groups, people, solution, check.selected, roles.truth, confidence))
+        verdicts = tuple(judge(requirement, groupings) for requirement in requirements)
+
+    return Audit(
+        file, fitted, table, roles, domain.names, unseen, check, tuple(groupings), verdicts, search, confidence,
+        said.announcements, said.warnings, None if command is None else tuple(command),
+    )  # fmt: skip
+
+
+def _population(
+    structure: str, domain: population.Domain, groups: tables.Grouping, points: np.ndarray, frame: pd.DataFrame
+) -> population.Population:
+    """Fit a population from counts of people by group and point."""
+    counts = population.Counts(groups.groups, domain.sizes, groups.codes, points)
+    people = population.fit(structure, counts, domain, groups.sensitive)
+    people.people = population.People(frame, domain, points, groups.codes)
+    return people
+
+
+def _announce_features(
+    names: tuple[str, ...], frame: pd.DataFrame, table: tables.Table, unseen: dict[str, dict[str, int]]
+) -> None:
+    described = table.description.not_features if table.description is not None else {}
+    for name in names:
+        if name in described:
+            logger.info("column %s (%s) is a feature of this model, so it stays one", name, described[name])
+    for name, values in unseen.items():
+        shown = listed((f"{value} ({n:,})" for value, n in values.items()), 5)
+        logger.warning(
+            "column %s holds %s that the model was not fitted on, in %s: %s",
+            *(name, counted(len(values), "value"), counted(sum(values.values()), "row"), shown),
+        )
+    if not names:
+        logger.warning("the model depends on no column: everybody gets the same outcome")

@@ -1,0 +1,77 @@
+"""The command line: one module a command, no logic.
+
+Standard output carries the answer; announcements, warnings and errors go to standard error. Exit codes: 0 done and
+every requirement met, 1 a requirement is breached, 2 bad call or bad input, 3 undecided or interrupted, 4 the encoding
+does not reproduce the model.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from justicia._version import __version__
+from justicia.cli.datasets import datasets
+from justicia.cli.verify import verify
+from justicia.errors import JusticiaError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["cli", "main"]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="justicia")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def cli(debug: bool) -> None:
+    """Audit classifiers exactly: how often a model says yes to every group of people."""
+
+
+cli.add_command(verify)
+cli.add_command(datasets)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and exit with its code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        code = cli.main(words, prog_name="justicia", standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+    except JusticiaError as error:
+        if debug:
+            raise
+        _fail(str(error), error.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(2)
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        hint = f" (see {context.command_path} --help)" if context is not None else ""
+        _fail(f"{error.format_message()}{hint}", 2)
+    except (click.Abort, KeyboardInterrupt):
+        _fail("interrupted", 3)
+    except BrokenPipeError:
+        # The reader of standard output has gone; nothing is left to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(0)
+    except MemoryError:
+        _fail("out of memory: audit fewer rows or columns at a time", 2)
+    except Exception as error:
+        if debug:
+            raise
+        _fail(f"unexpected {type(error).__name__}: {error}; please report it with the output of --debug", 2)
+
+
+def _fail(message: str, code: int) -> None:
+    line = " ".join(message.split())
+    click.echo(f"justicia: {line}", err=True)
+    sys.exit(code)

@@ -1,0 +1,42 @@
+"""``justicia datasets``: list and export the bundled data sets."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["datasets"]
+
+
+@click.group(invoke_without_command=True)
+@click.pass_context
+def datasets(context: click.Context) -> None:
+    """List the bundled data sets."""
+    if context.invoked_subcommand is not None:
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from justicia import datasets as bundled
+
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for heading in ("name", "people", "label", "favorable", "sensitive", "what"):
+        table.add_column(heading, justify="right" if heading == "people" else "left")
+    for name in bundled.names():
+        held = bundled.describe(name)
+        cells = (name, f"{held.rows:,}", held.label, held.favorable, ", ".join(held.sensitive), held.title)
+        table.add_row(*map(Text, cells))
+    console = Console()
+    console.width = console.width if console.is_terminal else 140
+    console.print(table)
+
+
+@datasets.command()
+@click.argument("name")
+def export(name: str) -> None:
+    """Write the data set NAME to standard output as CSV."""
+    from justicia import datasets as bundled
+
+    stream = click.get_binary_stream("stdout")
+    stream.write(bundled.csv_bytes(name))
+    stream.flush()

@@ -1,0 +1,106 @@
+"""``justicia verify``: audit a model on a table."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any
+
+import click
+
+__all__ = ["verify"]
+
+
+class _Announcer(logging.Handler):
+    """Writes each announcement and warning once, to standard error."""
+
+    def __init__(self, quiet: bool) -> None:
+        super().__init__(logging.WARNING if quiet else logging.INFO)
+        self._said: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if text not in self._said:
+            self._said.add(text)
+            kind = "warning" if record.levelno >= logging.WARNING else "note"
+            click.echo(f"{kind}: {text}", err=True)
+
+
+@click.command()
+@click.option("--model", required=True, metavar="FILE|NAME", help="A .pkl, .joblib or .skops file; or tree, trained here.")
+@click.option("--data", required=True, metavar="FILE|NAME", help="A CSV or Parquet file, or a bundled data set.")
+@click.option(
+    "--sensitive", multiple=True, metavar="COLUMN[,COLUMN]", help="A grouping; repeat it for several.  [default: found]"
+)
+@click.option("--label", metavar="COLUMN", help="True outcome.  [default: found]")
+@click.option("--favorable", metavar="VALUE[,VALUE]", help="Outcome that is good for the person.  [default: found]")
+@click.option("--population", default="tree", show_default=True, metavar="tree|independent|empirical")
+@click.option("--search", default="enumerate", show_default=True, metavar="enumerate")
+@click.option("--solver", default="auto", show_default=True, metavar="auto|NAME")
+@click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Then bounds are the answer.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals beside the rows' rates.")
+@click.option(
+    "--require", multiple=True, metavar="MEASURE>=LIMIT", help="A limit, such as 'disparate_impact>=0.8'; exit code 1 or 3."
+)
+@click.option("--json", "json_file", metavar="FILE", help="Write the audit as JSON; - for standard output.")
+@click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
+@click.option("--na", multiple=True, metavar="WORD", help="A word that means missing, besides the empty cell.")
+@click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file.  [default: ,]")
+@click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file.")
+@click.option("--seed", type=int, default=0, show_default=True, help="For a model trained here.")
+@click.option("--trust-model", is_flag=True, help="Load whatever the model file holds; runs code of whoever made it.")
+@click.option("--quiet", is_flag=True, help="Do not announce what was found.")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.pass_context
+def verify(context: click.Context, /, **options: Any) -> int:
+    """Tell how often MODEL says yes to every group of people in DATA.
+
+    \b
+    justicia verify --model tree.pkl --data adult.csv
+    justicia verify --model tree --data adult --require 'disparate_impact>=0.8'
+    """  # noqa: D301 (click reads the escape)
+    from justicia.audit import verify as run
+
+    handler = _Announcer(options.pop("quiet"))
+    logger = logging.getLogger("justicia")
+    logger.addHandler(handler)
+    logger.propagate = False
+    json_file = options.pop("json_file")
+    options.pop("debug")
+    sensitive = [[name.strip() for name in names.split(",")] for names in options.pop("sensitive")]
+    features = options.pop("features")
+    delimiter = options.pop("delimiter")
+    try:
+        audit = run(
+            options.pop("model"),
+            options.pop("data"),
+            sensitive_features=sensitive or None,
+            features=None if features is None else [name.strip() for name in features.split(",")],
+            delimiter="\t" if delimiter in ("\\t", "tab") else delimiter,
+            command=["justicia", *_words()],
+            **options,
+        )
+        if json_file == "-":
+            click.echo(audit.to_json(), nl=False)
+        else:
+            if json_file is not None:
+                audit.to_json(json_file)
+            _print(audit)
+        return audit.exit_code
+    finally:
+        logger.removeHandler(handler)
+
+
+def _words() -> list[str]:
+    return sys.argv[1:]
+
+
+def _print(audit: Any) -> None:
+    from rich.console import Console
+
+    from justicia.report.text import render
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=120)
+    console.print(render(audit))

@@ -1,0 +1,1 @@
+"""Reports: text for the terminal, JSON by contract."""

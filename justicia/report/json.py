@@ -1,0 +1,170 @@
+"""The audit as JSON, by the contract ``justicia.audit/1``; its schema is ``audit.schema.json`` beside this file."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from justicia._version import __version__
+
+if TYPE_CHECKING:
+    from justicia.audit import Audit
+    from justicia.comparison import Extreme, GroupAudit, GroupingAudit, MeasureAudit
+    from justicia.enclosure import Enclosure
+
+__all__ = ["SCHEMA", "audit_to_dict", "audit_to_json", "schema"]
+
+SCHEMA = "justicia.audit/1"
+
+_ALL_MEASURES = (
+    "disparate_impact",
+    "statistical_parity_difference",
+    "equal_opportunity_difference",
+    "equalized_odds_difference",
+    "equalized_odds_ratio",
+    "average_odds_difference",
+    "predictive_parity_difference",
+)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of an audit."""
+    text = (resources.files(__package__) / "audit.schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def audit_to_json(audit: Audit) -> str:
+    """The audit as JSON text.
+
+    When the environment variable ``SOURCE_DATE_EPOCH`` is set, the time of the audit is taken from it and seconds are
+    left out, so that equal inputs give equal bytes.
+    """
+    return json.dumps(audit_to_dict(audit), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def audit_to_dict(audit: Audit) -> dict[str, Any]:
+    """The audit as plain lists, dicts, numbers and texts."""
+    import sklearn
+
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    fixed = epoch.isdigit()
+    created = datetime.fromtimestamp(int(epoch), UTC) if fixed else datetime.now(UTC).replace(microsecond=0)
+    solutions = [grouping.solution for grouping in audit.groupings]
+    bounds = [solution for solution in solutions if solution.guarantee != "exact"]
+    seconds = sum(solution.seconds for solution in solutions)
+    return {
+        "schema": SCHEMA,
+        "tool": {"name": "justicia", "version": __version__},
+        "created": created.isoformat().replace("+00:00", "Z"),
+        "command": None if audit.command is None else list(audit.command),
+        "model": {
+            "source": audit.model.source,
+            "sha256": audit.model.sha256,
+            "class": audit.fitted.class_name,
+            "sklearn": {"trained": audit.model.trained, "now": sklearn.__version__},
+            "features": list(audit.features),
+        },
+        "data": {
+            "source": audit.table.source,
+            "sha256": audit.table.sha256,
+            "rows": len(audit.table.frame) + sum(audit.table.dropped.values()),
+            "rows_used": len(audit.table.frame),
+            "dropped": dict(audit.table.dropped),
+            "unseen": audit.unseen,
+        },
+        "sensitive": list(audit.groupings[0].sensitive),
+        "label": None if audit.roles.truth is None else audit.roles.truth.name,
+        "favorable": audit.roles.favorable_text,
+        "solver": {
+            "engine": solutions[0].engine,
+            "search": audit.search,
+            "guarantee": (bounds or solutions)[0].guarantee,
+            "seconds": None if fixed else round(seconds, 6),
+            "label_seconds": None,
+        },
+        "self_check": {
+            "rows": audit.self_check.rows,
+            "boundary_points": audit.self_check.boundary_points,
+            "mismatches": 0,
+        },
+        "groupings": [_grouping(grouping, audit.confidence) for grouping in audit.groupings],
+        "requirements": [
+            {"text": held.text, "status": held.status, "reason": held.reason} for held in audit.requirements
+        ],
+        "warnings": list(audit.warnings),
+    }
+
+
+def _grouping(grouping: GroupingAudit, confidence: float) -> dict[str, Any]:
+    measures = {
+        name: _measure(grouping.measures[name]) if name in grouping.measures else None for name in _ALL_MEASURES
+    }
+    return {
+        "sensitive": list(grouping.sensitive),
+        "groups_evaluated": grouping.solution.groups_evaluated,
+        "population": {
+            "structure": grouping.population.structure,
+            "parents": grouping.population.parents,
+            "fit": grouping.fit,
+        },
+        "groups": [_group(group) for group in grouping.groups],
+        "most_favored": _extreme(grouping.most_favored),
+        "least_favored": _extreme(grouping.least_favored),
+        "measures": measures,
+    }
+
+
+def _bounds(enclosure: Enclosure) -> dict[str, float]:
+    return {"lo": float(enclosure.lo), "hi": float(enclosure.hi)}
+
+
+def _group(group: GroupAudit) -> dict[str, Any]:
+    sample = group.sample_rate
+    return {
+        "group": group.group,
+        "n": group.n,
+        "selected": group.selected,
+        "positives": group.positives,
+        "negatives": group.negatives,
+        "selection_rate": None
+        if group.selection_rate is None
+        else {**_bounds(group.selection_rate), "interval": None},
+        "sample_rate": None
+        if sample is None
+        else {"value": float(sample.value), "lo": sample.lo, "hi": sample.hi, "method": sample.method},
+        "tpr": None,
+        "fpr": None,
+        "sample_tpr": None,
+        "sample_fpr": None,
+        "note": group.note,
+    }
+
+
+def _extreme(extreme: Extreme) -> dict[str, Any]:
+    return {
+        "group": extreme.group,
+        "selection_rate": _bounds(extreme.selection_rate),
+        "candidates": [dict(group) for group in extreme.candidates],
+    }
+
+
+def _measure(measure: MeasureAudit) -> dict[str, Any]:
+    verified, sample, interval = measure.verified, measure.sample, measure.interval
+    return {
+        "lo": None if verified.value is None else float(verified.value.lo),
+        "hi": None if verified.value is None else float(verified.value.hi),
+        "interval": None,
+        "sample": None
+        if sample.value is None
+        else {
+            "value": float(sample.value.lo),
+            "lo": None if interval is None else float(interval.lo),
+            "hi": None if interval is None else float(interval.hi),
+            "method": measure.method,
+        },
+        "undefined": verified.undefined,
+    }

@@ -1,0 +1,204 @@
+"""The audit as tables for the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Console, Group
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from justicia.words import counted
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from justicia.audit import Audit
+    from justicia.comparison import Extreme, GroupAudit, GroupingAudit, MeasureAudit
+    from justicia.enclosure import Enclosure
+
+__all__ = ["audit_to_text", "render"]
+
+MOST_GROUPS = 40
+"""Longer tables show the groups at both ends."""
+_ENDS = 10
+_BAR = 16
+
+_SYMBOLS = {"met": ("✓", "green"), "breached": ("✗", "bold red"), "undecided": ("?", "yellow")}
+
+_DEFINITIONS = {
+    "disparate_impact": ("Disparate impact", "smallest rate / largest rate; 1 when all rates are equal"),
+    "statistical_parity_difference": (
+        "Statistical parity difference",
+        "largest rate - smallest rate; 0 when all rates are equal",
+    ),
+}
+
+
+def audit_to_text(audit: Audit, width: int = 100) -> str:
+    """The audit as plain text, `width` characters wide."""
+    console = Console(width=width, color_system=None, force_terminal=False, record=False)
+    with console.capture() as capture:
+        console.print(render(audit))
+    return capture.get()
+
+
+def render(audit: Audit) -> RenderableType:
+    """The audit as something that a rich console prints."""
+    parts: list[RenderableType] = [_heading(audit)]
+    parts += [_grouping(grouping, audit.confidence) for grouping in audit.groupings]
+    if audit.requirements:
+        parts.append(_requirements(audit))
+    for warning in audit.warnings:
+        parts.append(Text.assemble(("! ", "yellow"), warning))
+    return Group(*parts)
+
+
+def _heading(audit: Audit) -> RenderableType:
+    model, table, check = audit.model, audit.table, audit.self_check
+    label = "" if audit.roles.truth is None else f" of {audit.roles.truth.name}"
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column()
+    name = audit.fitted.class_name
+    grid.add_row("model", Text(name if model.source is None else f"{model.source} ({name})"))
+    rows = counted(len(table.frame), "person", "people")
+    grid.add_row("people", Text(rows if table.source is None else f"{table.source}, {rows}"))
+    grid.add_row("favorable", Text(f"{audit.roles.favorable_text}{label}"))
+    grid.add_row("depends on", Text(", ".join(audit.features) or "nothing"))
+    solution = audit.groupings[0].solution
+    grid.add_row("population", Text(_population(audit.groupings[0])))
+    grid.add_row("engine", Text(f"{solution.engine}, {_guarantee(audit)}"))
+    grid.add_row(
+        "self-check",
+        Text(
+            f"0 mismatches with predict on {counted(check.rows, 'row')} and "
+            f"{counted(check.boundary_points, 'boundary point')}"
+        ),
+    )
+    return Group(Text("Audit by justicia", style="bold"), grid)
+
+
+def _population(grouping: GroupingAudit) -> str:
+    meaning = {
+        "tree": "each feature depends on the group and at most one other feature",
+        "independent": "features independent given the group",
+        "empirical": "the rows themselves",
+    }
+    structure = grouping.population.structure
+    return f"{structure}: {meaning.get(structure, 'given')}"
+
+
+def _guarantee(audit: Audit) -> str:
+    kinds = {grouping.solution.guarantee for grouping in audit.groupings}
+    if kinds == {"exact"}:
+        return "exact"
+    return "bounds: the true rate certainly lies between them"
+
+
+def _grouping(grouping: GroupingAudit, confidence: float) -> RenderableType:
+    held = sorted(
+        (group for group in grouping.groups if group.selection_rate is not None),
+        key=lambda group: (-float(_middle(group)), tuple(group.group.values())),
+    )
+    empty = [group for group in grouping.groups if group.selection_rate is None]
+    title = Text.assemble(
+        (" x ".join(grouping.sensitive), "bold"),
+        f": {counted(len(held), 'group')}" + (f" and {len(empty)} without people" if empty else ""),
+    )
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in grouping.sensitive:
+        table.add_column(Text(name), overflow="fold")
+    table.add_column("people", justify="right")
+    table.add_column("verified", justify="right", no_wrap=True)
+    table.add_column("")
+    table.add_column("rows", justify="right", no_wrap=True)
+    table.add_column(f"{confidence:.4g} interval", no_wrap=True)
+    largest = max((float(_middle(group)) for group in held), default=0.0)
+    ends = _ENDS if len(held) > MOST_GROUPS else len(held)
+    for group in held[:ends]:
+        table.add_row(*_row(group, largest))
+    if ends < len(held):
+        rest = len(held) - 2 * ends
+        table.add_row(Text(f"… {rest:,} more", style="dim"), *[""] * (len(grouping.sensitive) + 4))
+        for group in held[-ends:]:
+            table.add_row(*_row(group, largest))
+    for group in empty[:ends]:
+        table.add_row(*_row(group, largest))
+    if len(empty) > ends:
+        table.add_row(Text(f"… {len(empty) - ends:,} more without people", style="dim"))
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column()
+    facts.add_row("most favored", _extreme(grouping.most_favored))
+    facts.add_row("least favored", _extreme(grouping.least_favored))
+    for name, measure in grouping.measures.items():
+        facts.add_row(*_measure(name, measure, confidence))
+    return Group(Text(""), title, Padding(table, (0, 0, 0, 2)), Padding(facts, (0, 0, 0, 2)))
+
+
+def _middle(group: GroupAudit) -> float:
+    rate = group.selection_rate
+    return 0.0 if rate is None else float(rate.lo + rate.hi) / 2
+
+
+def _row(group: GroupAudit, largest: float) -> list[RenderableType]:
+    cells: list[RenderableType] = [Text(value) for value in group.group.values()]
+    cells.append(f"{group.n:,}")
+    rate, sample = group.selection_rate, group.sample_rate
+    if rate is None or sample is None:
+        return [*cells, Text("-"), Text(group.note or "", style="dim"), "", ""]
+    filled = round(_BAR * _middle(group) / largest) if largest else 0
+    return [
+        *cells,
+        Text(number(rate)),
+        Text("█" * filled, style="cyan"),
+        f"{float(sample.value):.4f}",
+        f"{sample.lo:.4f} to {sample.hi:.4f}",
+    ]
+
+
+def number(enclosure: Enclosure) -> str:
+    """An enclosure with four decimals, rounded outwards when it is a bound."""
+    if enclosure.exact:
+        return f"{float(enclosure.lo):.4f}"
+    low, high = int(float(enclosure.lo) * 1e4) / 1e4, -int(-float(enclosure.hi) * 1e4 // 1) / 1e4
+    return f"{low:.4f} to {high:.4f}"
+
+
+def _extreme(extreme: Extreme) -> Text:
+    text = Text(f"{', '.join(extreme.group.values())} ({number(extreme.selection_rate)})")
+    others = len(extreme.candidates) - 1
+    if others:
+        text.append(f"; {counted(others, 'other group')} may be it", style="dim")
+    return text
+
+
+def _measure(name: str, measure: MeasureAudit, confidence: float) -> tuple[Text, Text]:
+    title, definition = _DEFINITIONS[name]
+    if measure.verified.value is None:
+        value = f"undefined: {measure.verified.undefined}"
+    else:
+        value = number(measure.verified.value)
+    text = Text(value, style="bold")
+    if measure.sample.value is not None:
+        text.append(f"  rows {number(measure.sample.value)}", style="not bold")
+        if measure.interval is not None:
+            low, high = float(measure.interval.lo), float(measure.interval.hi)
+            text.append(f" ({confidence:.4g} interval {low:.4f} to {high:.4f})", style="not bold")
+    text.append(f"  {definition}", style="not bold dim")
+    return Text(title.lower()), text
+
+
+def _requirements(audit: Audit) -> RenderableType:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True)
+    grid.add_column(no_wrap=True)
+    grid.add_column()
+    for requirement in audit.requirements:
+        symbol, style = _SYMBOLS[requirement.status]
+        grid.add_row(
+            Text(f"{symbol} {requirement.status}", style=style), Text(requirement.text), Text(requirement.reason)
+        )
+    return Group(Text(""), Text("Requirements", style="bold"), Padding(grid, (0, 0, 0, 2)))
