@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from justicia import encoders, metrics, models, population, solvers, tables
+from justicia import encoders, models, population, solvers, tables
 from justicia.collecting import Announcements
 from justicia.comparison import GroupingAudit, RequirementAudit, compare, judge
 from justicia.errors import InputError
@@ -233,7 +233,7 @@ def verify(
         points = domain.points(frame)
         check = encoders.check_encoding(fitted, decision, domain, frame, points, roles.favorable)
         unseen = domain.unseen(frame)
-        _announce_features(domain.names, frame, table, unseen)
+        _announce_features(domain.names, table, unseen)
 
         engine = solvers.pick(solver, decision)
         groupings = []
@@ -260,9 +260,7 @@ def _population(
     return people
 
 
-def _announce_features(
-    names: tuple[str, ...], frame: pd.DataFrame, table: tables.Table, unseen: dict[str, dict[str, int]]
-) -> None:
+def _announce_features(names: tuple[str, ...], table: tables.Table, unseen: dict[str, dict[str, int]]) -> None:
     described = table.description.not_features if table.description is not None else {}
     for name in names:
         if name in described:

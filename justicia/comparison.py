@@ -202,9 +202,7 @@ def compare(
         for i, group in enumerate(groups.groups)
     ]
     none = None if truth is None else 0
-    empty = [
-        GroupAudit(groups.named(group), 0, 0, none, none, None, None, "empty: no rows") for group in groups.empty
-    ]
+    empty = [GroupAudit(groups.named(group), 0, 0, none, none, None, None, "empty: no rows") for group in groups.empty]
     return GroupingAudit(
         groups.sensitive,
         (*audits, *empty),
@@ -246,7 +244,9 @@ def _fit(enclosures: Sequence[Enclosure], sample: np.ndarray) -> dict[str, float
 
 def judge(requirement: Requirement, groupings: Sequence[GroupingAudit]) -> RequirementAudit:
     """Judge a requirement in every grouping; the gravest status stands, with the grouping that gives it."""
-    verdicts = [(requirement.judge(grouping.measures[requirement.measure].verified), grouping) for grouping in groupings]
+    verdicts = [
+        (requirement.judge(grouping.measures[requirement.measure].verified), grouping) for grouping in groupings
+    ]
     for status in ("breached", "undecided", "met"):
         held = [(verdict, grouping) for verdict, grouping in verdicts if verdict.status == status]
         if held:

@@ -78,9 +78,7 @@ def _given(sensitive_features: Any, n_rows: int) -> dict[str, Any]:
             return {"sensitive_feature": sensitive_features}
         if sensitive_features.ndim == 2:
             return {f"sensitive_feature_{i}": column for i, column in enumerate(sensitive_features.T)}
-        raise InputError(
-            f"sensitive_features has shape {sensitive_features.shape}, and the table has {n_rows:,} rows"
-        )
+        raise InputError(f"sensitive_features has shape {sensitive_features.shape}, and the table has {n_rows:,} rows")
     return {}
 
 
@@ -142,16 +140,16 @@ def _with_columns(table: tables.Table, y: Any, sensitive_features: Any) -> table
     return replace(table, frame=table.frame.assign(**given))
 
 
-def _trained(
-    name: str, table: tables.Table, label: str | None, sensitive_features: Any, seed: int
-) -> models.ModelFile:
+def _trained(name: str, table: tables.Table, label: str | None, sensitive_features: Any, seed: int) -> models.ModelFile:
     """A model fitted on the table's features."""
     frame = table.frame
     described = table.description
     if label is None and described is not None and described.label in frame.columns:
         label = described.label
     if label is None:
-        raise LabelError(f"to train a model, name the column of the outcome with --label; there are {listed(frame, 60)}")
+        raise LabelError(
+            f"to train a model, name the column of the outcome with --label; there are {listed(frame, 60)}"
+        )
     if label not in frame.columns:
         raise TableError(f"label column {label!r} is not in the table{did_you_mean(label, frame.columns)}")
     find_groupings(table, as_groupings(sensitive_features))

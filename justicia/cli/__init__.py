@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
-        code = cli.main(words, prog_name="justicia", standalone_mode=False)
+        code = cli.main(words, prog_name="justicia", standalone_mode=False, obj=words)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except JusticiaError as error:

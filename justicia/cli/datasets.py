@@ -7,7 +7,7 @@ import click
 __all__ = ["datasets"]
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=click.Group, invoke_without_command=True)
 @click.pass_context
 def datasets(context: click.Context) -> None:
     """List the bundled data sets."""
@@ -25,7 +25,7 @@ def datasets(context: click.Context) -> None:
     for name in bundled.names():
         held = bundled.describe(name)
         cells = (name, f"{held.rows:,}", held.label, held.favorable, ", ".join(held.sensitive), held.title)
-        table.add_row(*map(Text, cells))
+        table.add_row(*(Text(cell) for cell in cells))
     console = Console()
     console.width = console.width if console.is_terminal else 140
     console.print(table)

@@ -27,7 +27,9 @@ class _Announcer(logging.Handler):
 
 
 @click.command()
-@click.option("--model", required=True, metavar="FILE|NAME", help="A .pkl, .joblib or .skops file; or tree, trained here.")
+@click.option(
+    "--model", required=True, metavar="FILE|NAME", help="A .pkl, .joblib or .skops file; or tree, trained here."
+)
 @click.option("--data", required=True, metavar="FILE|NAME", help="A CSV or Parquet file, or a bundled data set.")
 @click.option(
     "--sensitive", multiple=True, metavar="COLUMN[,COLUMN]", help="A grouping; repeat it for several.  [default: found]"
@@ -40,7 +42,10 @@ class _Announcer(logging.Handler):
 @click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Then bounds are the answer.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals beside the rows' rates.")
 @click.option(
-    "--require", multiple=True, metavar="MEASURE>=LIMIT", help="A limit, such as 'disparate_impact>=0.8'; exit code 1 or 3."
+    "--require",
+    multiple=True,
+    metavar="MEASURE>=LIMIT",
+    help="A limit, such as 'disparate_impact>=0.8'; exit code 1 or 3.",
 )
 @click.option("--json", "json_file", metavar="FILE", help="Write the audit as JSON; - for standard output.")
 @click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
@@ -77,7 +82,7 @@ def verify(context: click.Context, /, **options: Any) -> int:
             sensitive_features=sensitive or None,
             features=None if features is None else [name.strip() for name in features.split(",")],
             delimiter="\t" if delimiter in ("\\t", "tab") else delimiter,
-            command=["justicia", *_words()],
+            command=["justicia", *(sys.argv[1:] if context.obj is None else context.obj)],
             **options,
         )
         if json_file == "-":
@@ -89,10 +94,6 @@ def verify(context: click.Context, /, **options: Any) -> int:
         return audit.exit_code
     finally:
         logger.removeHandler(handler)
-
-
-def _words() -> list[str]:
-    return sys.argv[1:]
 
 
 def _print(audit: Any) -> None:

@@ -8,6 +8,7 @@ sending one value of each cell through the transformers.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from justicia.encoders.preprocessing import Block
 
-__all__ = ["Layout", "cut_into_cells"]
+__all__ = ["Layout", "as_column", "cut_into_cells"]
 
 _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
@@ -190,14 +191,20 @@ def _frame(
         if isinstance(values, np.ndarray):
             padded = np.full(n_rows, 0.0)
             padded[: len(values)] = values
-            kind = frame[name].dtype
-            small = kind in (np.dtype(np.float32), np.dtype(np.float16))
-            built[name] = pd.Series(padded.astype(kind) if small else padded)
+            built[name] = pd.Series(as_column(padded, frame[name]))
         else:
             listed = [*values, *([fill] * (n_rows - len(values)))]
             text = any(isinstance(value, str) for value in listed)
             built[name] = pd.Series(listed, dtype=object) if text else pd.Series(listed)
     return pd.DataFrame(built)
+
+
+def as_column(values: np.ndarray, like: pd.Series[Any]) -> np.ndarray:
+    """Numbers in the type in which a transformer gets them from the column `like`."""
+    for small in (np.float32, np.float16):
+        if like.dtype == small:
+            return values.astype(small)
+    return values
 
 
 def _add_edges(
@@ -226,7 +233,7 @@ def _add_edges(
         for before, position, values in kinks:
             if before == 0:
                 column = columns[name]
-                column.edges = np.concatenate([column.edges, np.nextafter(values, -np.inf)])  # type: ignore[list-item]
+                column.edges = np.concatenate([column.edges, np.nextafter(values, -np.inf)])
             else:
                 _bisect(block, before, [(name, position, values)], np.less, columns, fills, frame)
 
@@ -265,7 +272,7 @@ def _bisect(
     found = last_true(test, len(levels))
     for name, rows in of_column.items():
         edges = found[rows]
-        columns[name].edges = np.concatenate([columns[name].edges, edges[~np.isnan(edges)]])  # type: ignore[list-item]
+        columns[name].edges = np.concatenate([columns[name].edges, edges[~np.isnan(edges)]])
 
 
 def _interval_values(edges: np.ndarray) -> list[Any]:
@@ -381,9 +388,7 @@ def _categorical(column: _Column) -> Feature:
     if column.takes_missing:
         missing = len(labels)
         labels.append("(missing)")
-    return Feature(
-        column.name, tuple(labels), tuple(column.candidates()), cells=cells, unseen=unseen, missing=missing
-    )
+    return Feature(column.name, tuple(labels), tuple(column.candidates()), cells=cells, unseen=unseen, missing=missing)
 
 
 def _interval_labels(edges: np.ndarray) -> list[str]:
@@ -394,5 +399,5 @@ def _interval_labels(edges: np.ndarray) -> list[str]:
         texts = [f"{edge:.{digits}g}" for edge in edges]
         if len(set(texts)) == len(texts):
             break
-    middle = [f"({low}, {high}]" for low, high in zip(texts, texts[1:], strict=False)]
+    middle = [f"({low}, {high}]" for low, high in pairwise(texts)]
     return [f"<= {texts[0]}", *middle, f"> {texts[-1]}"]

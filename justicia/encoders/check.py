@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from justicia.encoders.cells import as_column
 from justicia.errors import EncodingMismatchError, TableError
 
 if TYPE_CHECKING:
@@ -129,12 +130,13 @@ def boundary_frame(decision: Tree, domain: Domain, frame: pd.DataFrame) -> pd.Da
     cells: list[np.ndarray] = []
     changed: list[tuple[int, float]] = []
     done: set[tuple[int, int]] = set()
-    for node, box in decision.paths():
+    for node, box in decision.walk():
+        if decision.feature[node] < 0:
+            continue
         base = np.array([int(np.argmax(box[i])) if i in box else 0 for i in range(len(domain.sizes))])
         feature = int(decision.feature[node])
         held = domain.features[feature]
         goes = decision.goes_left[node]
-        assert goes is not None  # paths yields tests only
         n_intervals = len(held.edges) + 1 if held.edges is not None else 0
         for cell in range(n_intervals, len(held)):
             if (feature, cell) not in done:
@@ -162,8 +164,7 @@ def boundary_frame(decision: Tree, domain: Domain, frame: pd.DataFrame) -> pd.Da
             values = np.array(held.representatives, dtype=np.float64)[points[:, feature]]
             at = np.flatnonzero([where == feature for where, _ in changed])
             values[at] = [changed[i][1] for i in at]
-            small = frame[name].dtype in (np.dtype(np.float32), np.dtype(np.float16))
-            columns[name] = values.astype(frame[name].dtype) if small else values
+            columns[name] = as_column(values, frame[name])
         else:
             chosen = [held.representatives[cell] for cell in points[:, feature]]
             text = any(isinstance(value, str) for value in chosen)
@@ -174,6 +175,10 @@ def boundary_frame(decision: Tree, domain: Domain, frame: pd.DataFrame) -> pd.Da
 def _neighbours(edge: float) -> list[float]:
     """The edge, the next float64 above it, and the float32 numbers around it."""
     near = np.float32(edge)
-    around = {float(near), float(np.nextafter(near, np.float32(np.inf))), float(np.nextafter(near, np.float32(-np.inf)))}
+    around = {
+        float(near),
+        float(np.nextafter(near, np.float32(np.inf))),
+        float(np.nextafter(near, np.float32(-np.inf))),
+    }
     finite = [value for value in around if np.isfinite(value)]
     return sorted({edge, float(np.nextafter(edge, np.inf)), *finite})

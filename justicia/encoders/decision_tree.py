@@ -69,7 +69,7 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
     missing_left = getattr(arrays, "missing_go_to_left", None)
     missing_left = np.zeros(len(left), dtype=bool) if missing_left is None else np.asarray(missing_left, dtype=bool)
     feature = np.full(len(left), -1)
-    goes_left: list[np.ndarray | None] = [None] * len(left)
+    goes_left = [np.zeros(0, dtype=bool)] * len(left)
     with np.errstate(over="ignore"):
         compared = {c: values.astype(np.float32).astype(np.float64) for c, values in layout.values_of.items()}
     for node in inner:

@@ -41,8 +41,8 @@ class Tree:
         Children; -1 at leaves. Node 0 is the root.
     feature : int array of shape (n_nodes,)
         Feature tested; -1 at leaves.
-    goes_left : tuple of (bool array of shape (n_cells,) or None)
-        For each node that is no leaf, which cells go left.
+    goes_left : tuple of bool arrays
+        For each node, which cells of its feature go left; empty at leaves.
     accepts : bool array of shape (n_nodes,)
         At leaves, whether the outcome is favorable.
     """
@@ -51,7 +51,7 @@ class Tree:
     left: np.ndarray
     right: np.ndarray
     feature: np.ndarray
-    goes_left: tuple[np.ndarray | None, ...]
+    goes_left: tuple[np.ndarray, ...]
     accepts: np.ndarray
 
     def evaluate(self, points: np.ndarray) -> np.ndarray:
@@ -67,10 +67,9 @@ class Tree:
     @cached_property
     def _tests(self) -> tuple[np.ndarray, np.ndarray]:
         """All tests in one array, and where each node's begins."""
-        lengths = [0 if cells is None else len(cells) for cells in self.goes_left]
+        lengths = [len(cells) for cells in self.goes_left]
         begins = np.concatenate([[0], np.cumsum(lengths)[:-1]]).astype(np.int64)
-        held = [cells for cells in self.goes_left if cells is not None]
-        return (np.concatenate(held) if held else np.zeros(0, dtype=bool)), begins
+        return np.concatenate(self.goes_left), begins
 
     def leaves(self, points: np.ndarray) -> np.ndarray:
         """Leaf that each point reaches, int array of shape (n,)."""
@@ -96,23 +95,12 @@ class Tree:
         n_boxes : int, at most `at_once`
         """
         pending: list[dict[int, np.ndarray]] = []
-        stack: list[tuple[int, dict[int, np.ndarray]]] = [(0, {})]
-        while stack:
-            node, box = stack.pop()
-            feature = int(self.feature[node])
-            if feature < 0:
-                if bool(self.accepts[node]) == accepting:
-                    pending.append(box)
-                    if len(pending) == at_once:
-                        yield self._together(pending)
-                        pending = []
-                continue
-            goes = self.goes_left[node]
-            assert goes is not None  # only leaves have no test
-            for child, cells in ((self.right[node], ~goes), (self.left[node], goes)):
-                kept = cells & box[feature] if feature in box else cells
-                if kept.any():
-                    stack.append((int(child), {**box, feature: kept}))
+        for node, box in self.walk():
+            if self.feature[node] < 0 and bool(self.accepts[node]) == accepting:
+                pending.append(box)
+                if len(pending) == at_once:
+                    yield self._together(pending)
+                    pending = []
         if pending:
             yield self._together(pending)
 
@@ -125,16 +113,23 @@ class Tree:
             )
         return together, len(boxes)
 
-    def paths(self) -> Iterator[tuple[int, dict[int, np.ndarray]]]:
-        """Every node that tests a feature, with the box of points that reach it."""
+    def walk(self) -> Iterator[tuple[int, dict[int, np.ndarray]]]:
+        """Every node that some point reaches, parents first, with the box of the points that reach it.
+
+        Yields
+        ------
+        node : int
+        box : dict of int to bool array of shape (n_cells,)
+            Cells that are left of each feature tested on the way.
+        """
         stack: list[tuple[int, dict[int, np.ndarray]]] = [(0, {})]
         while stack:
             node, box = stack.pop()
-            feature = int(self.feature[node])
-            goes = self.goes_left[node]
-            if goes is None:
-                continue
             yield node, box
+            feature = int(self.feature[node])
+            if feature < 0:
+                continue
+            goes = self.goes_left[node]
             for child, cells in ((self.right[node], ~goes), (self.left[node], goes)):
                 kept = cells & box[feature] if feature in box else cells
                 if kept.any():

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from justicia.enclosure import EXACT, Enclosure
+from justicia.enclosure import EXACT
 from justicia.errors import RequirementError
 from justicia.metrics.disparities import ALIASES, MEASURES, Measure
 from justicia.words import did_you_mean

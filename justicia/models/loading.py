@@ -16,7 +16,7 @@ import types
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -248,10 +248,11 @@ _REPLACED: dict[tuple[str, str], Any] = {
 _STATELESS = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc)
 
 
-class _Unpickler(pickle._Unpickler):  # type: ignore[name-defined, misc]
+class _Unpickler(pickle._Unpickler):
     """The pure Python unpickler, which lets lookups and state be checked."""
 
-    dispatch = dict(pickle._Unpickler.dispatch)  # type: ignore[attr-defined]
+    dispatch: ClassVar[dict[int, Any]] = dict(pickle._Unpickler.dispatch)
+    stack: list[Any]
 
     def __init__(self, file: io.BytesIO, name: str) -> None:
         super().__init__(file)
@@ -272,7 +273,7 @@ class _Unpickler(pickle._Unpickler):  # type: ignore[name-defined, misc]
     def load_build(self) -> None:
         if isinstance(self.stack[-2], _STATELESS):
             raise ModelFileError(f"{self.name} changes {self.stack[-2]!r} while it loads: {_TRUST}")
-        super().load_build()
+        super().load_build()  # type: ignore[misc]
         if isinstance(self.stack[-1], _JoblibArray):
             self.stack[-1] = self.stack[-1].read(self)
 

@@ -20,9 +20,7 @@ TRAINABLE = ("tree",)
 _MOST_CATEGORIES = 50
 
 
-def train(
-    name: str, frame: pd.DataFrame, features: Sequence[str], label: str, *, random_state: int = 0
-) -> Any:
+def train(name: str, frame: pd.DataFrame, features: Sequence[str], label: str, *, random_state: int = 0) -> Any:
     """Fit the default model called `name` on the columns `features` of `frame`.
 
     A tree of depth 6 with at least 20 rows a leaf, behind a pipeline that one-hot encodes the text columns.

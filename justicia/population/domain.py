@@ -85,7 +85,8 @@ class Feature:
                     f"column {self.name!r} holds {listed(text.unique()[:3])} in {counted(len(text), 'row')}, and the "
                     "model takes it as a number; if such words mean missing, name them with --na"
                 ) from None
-        cells = np.searchsorted(self.edges, numbers, side="left").astype(np.int32)  # type: ignore[arg-type]
+        edges = np.zeros(0) if self.edges is None else self.edges
+        cells = np.searchsorted(edges, numbers, side="left").astype(np.int32)
         empty = np.isnan(numbers)
         if empty.any():
             cells[empty] = -1 if self.missing is None else self.missing
@@ -125,7 +126,9 @@ class Feature:
         )
 
 
-_USUAL_NA = frozenset("#N/A #N/A N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null".split())
+_USUAL_NA = frozenset(
+    "#N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a nan null".split()
+)
 
 
 @dataclass(frozen=True)

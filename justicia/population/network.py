@@ -62,9 +62,7 @@ class NetworkPopulation(Population):
         widest = max((node.table.shape[2] for node in self._nodes), default=1)
         widest = max([widest, *(cells.shape[1] for cells in boxes if cells is not None)])
         step = max(1, _MOST_NUMBERS // (widest * n_boxes))
-        parts = [
-            self._masses(boxes, n_boxes, slice(start, start + step)) for start in range(0, self.n_groups, step)
-        ]
+        parts = [self._masses(boxes, n_boxes, slice(start, start + step)) for start in range(0, self.n_groups, step)]
         return np.concatenate(parts, axis=1)
 
     def _masses(self, boxes: Boxes, n_boxes: int, groups: slice) -> np.ndarray:

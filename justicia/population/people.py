@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,14 +54,14 @@ class People:
 
     def _values(
         self, position: int, cells: np.ndarray, members: np.ndarray, rng: np.random.Generator
-    ) -> pd.Series:  # type: ignore[type-arg]
+    ) -> pd.Series[Any]:
         import pandas as pd
 
         feature = self._domain.features[position]
         column = self._frame[feature.name]
         own = self._points[:, position]
         rows = np.empty(len(cells), dtype=np.int64)
-        extra = []
+        extra: list[Any] = []
         for cell in np.unique(cells):
             wanted = cells == cell
             source = members[own[members] == cell]

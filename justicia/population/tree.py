@@ -65,14 +65,16 @@ def fit_tree(counts: Counts, domain: Domain, sensitive: tuple[str, ...]) -> Netw
         else:
             table = counts.of_pair(above, feature, states)
         parents = () if above is None else (above,)
-        within = None if len(np.unique(states[feature])) == len(states[feature]) else _within(counts, feature, states, margins)
+        within = (
+            None
+            if len(np.unique(states[feature])) == len(states[feature])
+            else _within(counts, feature, states, margins)
+        )
         nodes.append(Node(feature, parents, _shrunk(table, margins), states[feature], within))
     return NetworkPopulation("tree", domain, sensitive, counts.group_keys, rows, tuple(nodes))
 
 
-def coarse_states(
-    totals: np.ndarray, numeric: bool, most: int = MOST_STATES, apart: int | None = None
-) -> np.ndarray:
+def coarse_states(totals: np.ndarray, numeric: bool, most: int = MOST_STATES, apart: int | None = None) -> np.ndarray:
     """Map cells to at most `most` states of similar mass.
 
     A numeric feature's states are runs of neighbouring cells; of a categorical one the commonest cells stand alone

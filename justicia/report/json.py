@@ -91,7 +91,7 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
             "boundary_points": audit.self_check.boundary_points,
             "mismatches": 0,
         },
-        "groupings": [_grouping(grouping, audit.confidence) for grouping in audit.groupings],
+        "groupings": [_grouping(grouping) for grouping in audit.groupings],
         "requirements": [
             {"text": held.text, "status": held.status, "reason": held.reason} for held in audit.requirements
         ],
@@ -99,7 +99,7 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
     }
 
 
-def _grouping(grouping: GroupingAudit, confidence: float) -> dict[str, Any]:
+def _grouping(grouping: GroupingAudit) -> dict[str, Any]:
     measures = {
         name: _measure(grouping.measures[name]) if name in grouping.measures else None for name in _ALL_MEASURES
     }
@@ -130,9 +130,7 @@ def _group(group: GroupAudit) -> dict[str, Any]:
         "selected": group.selected,
         "positives": group.positives,
         "negatives": group.negatives,
-        "selection_rate": None
-        if group.selection_rate is None
-        else {**_bounds(group.selection_rate), "interval": None},
+        "selection_rate": None if group.selection_rate is None else {**_bounds(group.selection_rate), "interval": None},
         "sample_rate": None
         if sample is None
         else {"value": float(sample.value), "lo": sample.lo, "hi": sample.hi, "method": sample.method},

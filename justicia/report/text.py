@@ -27,10 +27,10 @@ _BAR = 16
 
 _SYMBOLS = {"met": ("✓", "green"), "breached": ("✗", "bold red"), "undecided": ("?", "yellow")}
 
-_DEFINITIONS = {
-    "disparate_impact": ("Disparate impact", "smallest rate / largest rate; 1 when all rates are equal"),
+_TITLES = {
+    "disparate_impact": ("disparate impact", "smallest rate / largest rate; 1 when all rates are equal"),
     "statistical_parity_difference": (
-        "Statistical parity difference",
+        "statistical parity difference",
         "largest rate - smallest rate; 0 when all rates are equal",
     ),
 }
@@ -50,6 +50,7 @@ def render(audit: Audit) -> RenderableType:
     parts += [_grouping(grouping, audit.confidence) for grouping in audit.groupings]
     if audit.requirements:
         parts.append(_requirements(audit))
+    parts.append(_definitions(audit))
     for warning in audit.warnings:
         parts.append(Text.assemble(("! ", "yellow"), warning))
     return Group(*parts)
@@ -114,7 +115,7 @@ def _grouping(grouping: GroupingAudit, confidence: float) -> RenderableType:
     table.add_column("verified", justify="right", no_wrap=True)
     table.add_column("")
     table.add_column("rows", justify="right", no_wrap=True)
-    table.add_column(f"{confidence:.4g} interval", no_wrap=True)
+    table.add_column(_percent(confidence), no_wrap=True)
     largest = max((float(_middle(group)) for group in held), default=0.0)
     ends = _ENDS if len(held) > MOST_GROUPS else len(held)
     for group in held[:ends]:
@@ -133,9 +134,17 @@ def _grouping(grouping: GroupingAudit, confidence: float) -> RenderableType:
     facts.add_column()
     facts.add_row("most favored", _extreme(grouping.most_favored))
     facts.add_row("least favored", _extreme(grouping.least_favored))
+    measures = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in ("measure", "verified", "rows", _percent(confidence)):
+        measures.add_column(heading, no_wrap=heading != "verified")
     for name, measure in grouping.measures.items():
-        facts.add_row(*_measure(name, measure, confidence))
-    return Group(Text(""), title, Padding(table, (0, 0, 0, 2)), Padding(facts, (0, 0, 0, 2)))
+        measures.add_row(*_measure(name, measure))
+    parts = (table, Text(""), measures, Text(""), facts)
+    return Group(Text(""), title, *(Padding(part, (0, 0, 0, 2)) for part in parts))
+
+
+def _percent(confidence: float) -> str:
+    return f"{100 * confidence:.6g}% interval"
 
 
 def _middle(group: GroupAudit) -> float:
@@ -175,20 +184,29 @@ def _extreme(extreme: Extreme) -> Text:
     return text
 
 
-def _measure(name: str, measure: MeasureAudit, confidence: float) -> tuple[Text, Text]:
-    title, definition = _DEFINITIONS[name]
+def _measure(name: str, measure: MeasureAudit) -> list[RenderableType]:
+    title, _ = _TITLES[name]
     if measure.verified.value is None:
         value = f"undefined: {measure.verified.undefined}"
     else:
         value = number(measure.verified.value)
-    text = Text(value, style="bold")
-    if measure.sample.value is not None:
-        text.append(f"  rows {number(measure.sample.value)}", style="not bold")
-        if measure.interval is not None:
-            low, high = float(measure.interval.lo), float(measure.interval.hi)
-            text.append(f" ({confidence:.4g} interval {low:.4f} to {high:.4f})", style="not bold")
-    text.append(f"  {definition}", style="not bold dim")
-    return Text(title.lower()), text
+    cells: list[RenderableType] = [Text(title), Text(value, style="bold")]
+    if measure.sample.value is None:
+        return [*cells, Text("undefined"), ""]
+    interval = measure.interval
+    between = "" if interval is None else f"{float(interval.lo):.4f} to {float(interval.hi):.4f}"
+    return [*cells, Text(number(measure.sample.value)), between]
+
+
+def _definitions(audit: Audit) -> RenderableType:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(style="dim")
+    grid.add_row("verified", "selection rate, or measure of selection rates, under the population")
+    grid.add_row("rows", "the same among the rows; intervals of measures hold for all groups together")
+    for name in audit.groupings[0].measures:
+        grid.add_row(*_TITLES[name])
+    return Group(Text(""), grid)
 
 
 def _requirements(audit: Audit) -> RenderableType:

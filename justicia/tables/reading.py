@@ -142,9 +142,7 @@ def _read_source(
             frame = _parse_parquet(content)
         else:
             content_plain = _decompressed(content, path.suffix.lower())
-            frame = parse_csv(
-                io.BytesIO(content_plain), na=na, delimiter=delimiter, encoding=encoding, strip=strip
-            )
+            frame = parse_csv(io.BytesIO(content_plain), na=na, delimiter=delimiter, encoding=encoding, strip=strip)
     except InputError as error:
         raise type(error)(f"{path.name}: {error}") from error
     return Table(frame, path.name, hashing.hexdigest())
@@ -189,9 +187,7 @@ def _parse_parquet(content: bytes) -> pd.DataFrame:
     try:
         import pyarrow
     except ImportError as error:
-        raise MissingDependencyError(
-            "Parquet files need pyarrow: pip install 'justicia-verifier[parquet]'"
-        ) from error
+        raise MissingDependencyError("Parquet files need pyarrow: pip install 'justicia-verifier[parquet]'") from error
     try:
         return pd.read_parquet(io.BytesIO(content), engine="pyarrow").reset_index(drop=True)
     except (pyarrow.ArrowException, OSError, ValueError) as error:
@@ -276,7 +272,7 @@ def _stripped(kept: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
     changed_names = sum(str(name) != name_stripped for name, name_stripped in zip(kept.columns, names, strict=True))
     frame = frame.set_axis(names, axis="columns")
     changed = 0
-    for position, name in enumerate(names):
+    for position in range(len(names)):
         before = kept.iloc[:, position]
         if pd.api.types.is_numeric_dtype(before.dtype) or before.dtype == bool:
             continue
@@ -286,7 +282,7 @@ def _stripped(kept: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
         after = frame.iloc[:, position]
         if not pd.api.types.is_numeric_dtype(after.dtype) and after.dtype != bool:
             stripped = after.str.strip()
-            frame.isetitem(position, stripped.mask(stripped == ""))
+            frame.isetitem(position, stripped.mask(stripped == "").array)
     if changed or changed_names:
         logger.info(
             "blanks around %s and %s were removed",

@@ -223,7 +223,11 @@ def _favorable_found(table: Table, by_text: dict[str, Any], values: list[str]) -
         return [texts[1]]
     if texts in (["0"], ["1"], ["False"], ["True"]):
         logger.info("the model's only class is %s; favorable is %s", texts[0], "1" if texts[0] in "01" else "True")
-        return [texts[0]] if texts[0] in ("1", "True") else [*(value for value in values if value in ("1", "True")), "1"][:1]
+        return (
+            [texts[0]]
+            if texts[0] in ("1", "True")
+            else [*(value for value in values if value in ("1", "True")), "1"][:1]
+        )
     raise LabelError(f"which outcome is favorable? pass --favorable with one or more of {listed(texts, 40)}")
 
 
