@@ -171,7 +171,7 @@ def columns_for_model(
         if absent:
             near = did_you_mean(absent[0], frame.columns)
             raise TableError(f"the table lacks {listed(absent)}, which the model was fitted on{near}")
-        return frame[list(fitted.columns)]
+        return _widened(frame[list(fitted.columns)])
     if features is None:
         outcome = label or (table.description.label if table.description is not None else None)
         names = [str(name) for name in frame.columns if name != outcome]
@@ -187,4 +187,10 @@ def columns_for_model(
             raise TableError(f"the table lacks {listed(absent)}{did_you_mean(absent[0], frame.columns)}")
         if len(names) != fitted.n_columns:
             raise TableError(f"--features names {len(names)} columns, and the model takes {fitted.n_columns}")
-    return frame[names]
+    return _widened(frame[names])
+
+
+def _widened(frame: pd.DataFrame) -> pd.DataFrame:
+    """Small integers as int64: beside float32 columns they would make a scaler compute in float32."""
+    small = [name for name in frame.columns if frame[name].dtype.kind in "iu" and frame[name].dtype.itemsize < 4]
+    return frame.astype(dict.fromkeys(small, np.int64)) if small else frame

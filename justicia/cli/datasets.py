@@ -7,7 +7,7 @@ import click
 __all__ = ["datasets"]
 
 
-@click.group(cls=click.Group, invoke_without_command=True)
+@click.group(invoke_without_command=True)
 @click.pass_context
 def datasets(context: click.Context) -> None:
     """List the bundled data sets."""
@@ -31,7 +31,7 @@ def datasets(context: click.Context) -> None:
     console.print(table)
 
 
-@datasets.command()
+@click.command()
 @click.argument("name")
 def export(name: str) -> None:
     """Write the data set NAME to standard output as CSV."""
@@ -40,3 +40,6 @@ def export(name: str) -> None:
     stream = click.get_binary_stream("stdout")
     stream.write(bundled.csv_bytes(name))
     stream.flush()
+
+
+datasets.add_command(export)

@@ -8,7 +8,8 @@ import numpy as np
 
 __all__ = ["LARGEST", "last_true"]
 
-LARGEST = np.finfo(np.float64).max
+LARGEST = 1e150
+"""Where the search begins and ends: larger numbers would become infinite in a scaler, and the next step refuses that."""
 _PROBES = 32
 _SIGN = np.int64(np.iinfo(np.int64).max)
 

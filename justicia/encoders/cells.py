@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["Layout", "as_column", "cut_into_cells"]
 
 _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
+_LARGEST_INPUT = 1e30
+"""Larger float32 numbers would become infinite in a scaler, and the next step refuses infinity."""
 
 
 @dataclass(frozen=True)
@@ -188,13 +190,16 @@ def _frame(
     for name in block.columns:
         values = candidates.get(name, [])
         fill = fills[name]
-        if isinstance(values, np.ndarray):
+        if not len(values) and frame[name].dtype.kind == "f":
+            # A wider type than the table's would change the arithmetic of the whole block.
+            built[name] = pd.Series(np.full(n_rows, fill, dtype=frame[name].dtype))
+        elif isinstance(values, np.ndarray):
             padded = np.full(n_rows, 0.0)
             padded[: len(values)] = values
             built[name] = pd.Series(as_column(padded, frame[name]))
         else:
             listed = [*values, *([fill] * (n_rows - len(values)))]
-            text = any(isinstance(value, str) for value in listed)
+            text = any(isinstance(value, str) for value in [fill, *listed])
             built[name] = pd.Series(listed, dtype=object) if text else pd.Series(listed)
     return pd.DataFrame(built)
 
@@ -203,7 +208,8 @@ def as_column(values: np.ndarray, like: pd.Series[Any]) -> np.ndarray:
     """Numbers in the type in which a transformer gets them from the column `like`."""
     for small in (np.float32, np.float16):
         if like.dtype == small:
-            return values.astype(small)
+            limit = min(float(np.finfo(small).max), _LARGEST_INPUT)
+            return np.clip(values, -limit, limit).astype(small)
     return values
 
 
@@ -230,12 +236,23 @@ def _add_edges(
     for name, kinks in block.kinks.items():
         if name not in columns or columns[name].edges is None:
             continue
-        for before, position, values in kinks:
-            if before == 0:
-                column = columns[name]
-                column.edges = np.concatenate([column.edges, np.nextafter(values, -np.inf)])
+        for kink in kinks:
+            if kink.block is None:
+                edges = _raw_kinks(kink.edges, frame[name])
+                columns[name].edges = np.concatenate([columns[name].edges, edges])
             else:
-                _bisect(block, before, [(name, position, values)], np.less, columns, fills, frame)
+                wanted = [(name, kink.position, kink.edges)]
+                _bisect(kink.block, kink.n_steps, wanted, np.less, columns, fills, frame)
+
+
+def _raw_kinks(edges: np.ndarray, like: pd.Series[Any]) -> np.ndarray:
+    """The largest values below each edge, for a column of the type of `like`."""
+
+    def test(values: np.ndarray) -> np.ndarray:
+        return np.asarray(as_column(values, like).astype(np.float64) < edges[:, None])
+
+    found = last_true(test, len(edges))
+    return found[~np.isnan(found)]
 
 
 def _bisect(

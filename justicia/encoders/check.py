@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.encoders.cells import as_column
+from justicia.encoders.preprocessing import trace
 from justicia.errors import EncodingMismatchError, TableError
+from justicia.words import counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -55,13 +57,28 @@ def predictions(model: FittedModel, frame: pd.DataFrame, favorable: Collection[A
         try:
             classes = model.predictor.predict(frame)
         except (ValueError, TypeError, KeyError) as error:
-            said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-            raise TableError(f"the model's predict refuses the table: {said}") from error
+            raise TableError(_why_refused(model, frame, error)) from error
     classes = np.asarray(classes).ravel()
     selected = np.zeros(len(classes), dtype=bool)
     for value in favorable:
         selected |= classes == value
     return selected
+
+
+def _why_refused(model: FittedModel, frame: pd.DataFrame, error: Exception) -> str:
+    """Say which column `predict` stumbles over: one that an encoder takes, or what scikit-learn says."""
+    for block in trace(model.steps, list(frame.columns)):
+        for name, arrays in block.categories.items():
+            known = {value for array in arrays for value in array.tolist()}
+            strange = frame[name][~frame[name].isin(known)]
+            if len(strange):
+                values = "missing values" if strange.isna().all() else listed(strange.dropna().unique(), 5)
+                return (
+                    f"column {name!r} holds {values} in {counted(len(strange), 'row')}; the model was not fitted on such "
+                    "values and its predict refuses them: remove these rows, or fit with handle_unknown='ignore'"
+                )
+    said = str(error).strip().splitlines()
+    return f"the model's predict refuses the table: {said[0] if said else type(error).__name__}"
 
 
 def check_encoding(
@@ -167,7 +184,7 @@ def boundary_frame(decision: Tree, domain: Domain, frame: pd.DataFrame) -> pd.Da
             columns[name] = as_column(values, frame[name])
         else:
             chosen = [held.representatives[cell] for cell in points[:, feature]]
-            text = any(isinstance(value, str) for value in chosen)
+            text = any(isinstance(value, str) for value in held.representatives)
             columns[name] = pd.Series(chosen, dtype=object) if text else pd.Series(chosen)
     return pd.DataFrame(columns)
 

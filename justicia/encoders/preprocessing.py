@@ -43,6 +43,25 @@ class Wire:
     stepped: bool = False
 
 
+@dataclass(frozen=True)
+class Kink:
+    """Where a discretizer's value changes: where what it takes reaches `edges`.
+
+    Attributes
+    ----------
+    block : Block or None
+        What it takes is an output of this block's first steps; None when it takes the source's own value.
+    n_steps, position : int
+        How many steps, and which of their outputs.
+    edges : float64 array of shape (n_edges,)
+    """
+
+    block: Block | None
+    n_steps: int
+    position: int
+    edges: np.ndarray
+
+
 @dataclass
 class Block:
     """Fitted transformers that act on some source columns.
@@ -59,8 +78,8 @@ class Block:
         Positions of the outputs in the estimator's matrix.
     categories : dict of str to list of arrays
         Categories that encoders hold for a source column.
-    kinks : dict of str to list of (number of steps before, position, float64 array of shape (n_kinks,))
-        Where a discretizer's value changes: output `position` of those steps reaches the kink.
+    kinks : dict of str to list of Kink
+        Where a discretizer's value changes.
     """
 
     columns: tuple[str, ...]
@@ -68,7 +87,7 @@ class Block:
     wires: list[Wire] = field(default_factory=list)
     outputs: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     categories: dict[str, list[np.ndarray]] = field(default_factory=dict)
-    kinks: dict[str, list[tuple[int, int, np.ndarray]]] = field(default_factory=dict)
+    kinks: dict[str, list[Kink]] = field(default_factory=dict)
 
     def apply(self, frame: pd.DataFrame, n_steps: int | None = None) -> np.ndarray:
         """Send rows through the transformers (through the first `n_steps` of them).
@@ -166,18 +185,21 @@ def _block(columns: Sequence[str], chain: tuple[Any, ...]) -> Block:
     return block
 
 
-def _follow(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
-    """Wires after `step`; `depth` is None where the block cannot stop before the step."""
+def _follow(step: Any, wires: list[Wire], block: Block, depth: int) -> list[Wire]:
+    """Wires after `step`, the block's step number `depth`."""
     kind = type(step)
     name = kind.__name__
     if name == "ColumnTransformer" and kind.__module__.startswith("sklearn."):
-        names = [block.columns[wire.source] for wire in wires]
+        if depth != 0:
+            raise UnsupportedModelError("a ColumnTransformer after another step is not supported: put it first")
         out: list[Wire] = []
-        for transformer, positions in _branches(step, names):
-            inner = [wires[position] for position in positions]
-            for part in _flattened([transformer]):
-                inner = _follow(part, inner, block, None)
-            out += inner
+        for transformer, positions in _branches(step, block.columns):
+            inner = _block([block.columns[position] for position in positions], _flattened([transformer]))
+            out += [Wire(positions[wire.source], wire.raw, wire.stepped) for wire in inner.wires]
+            for name, arrays in inner.categories.items():
+                block.categories.setdefault(name, []).extend(arrays)
+            for name, kinks in inner.kinks.items():
+                block.kinks.setdefault(name, []).extend(kinks)
         return out
     if name not in _FOLLOW or not kind.__module__.startswith("sklearn."):
         full = f"{kind.__module__}.{name}"
@@ -219,11 +241,11 @@ def _positions(selection: Any, names: Sequence[str]) -> list[int]:
     return [index[item] if isinstance(item, str) else int(item) % len(names) for item in items]
 
 
-def _same(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
+def _same(step: Any, wires: list[Wire], block: Block, depth: int) -> list[Wire]:
     return [Wire(wire.source, False, wire.stepped) for wire in wires]
 
 
-def _imputed(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
+def _imputed(step: Any, wires: list[Wire], block: Block, depth: int) -> list[Wire]:
     for wire in wires:
         if not _is_missing(step.missing_values) and not wire.stepped:
             # A number that stands for "missing" would cut an interval out of a numeric column.
@@ -242,7 +264,7 @@ def _is_missing(value: Any) -> bool:
     return bool(pd.isna(value))
 
 
-def _encoded(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
+def _encoded(step: Any, wires: list[Wire], block: Block, depth: int) -> list[Wire]:
     out = []
     for wire, categories, width in zip(wires, step.categories_, _widths(step), strict=True):
         if wire.raw:
@@ -268,22 +290,17 @@ def _widths(encoder: Any) -> list[int]:
     return widths
 
 
-def _discretized(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
+def _discretized(step: Any, wires: list[Wire], block: Block, depth: int) -> list[Wire]:
     out = []
     for position, (wire, edges, n_bins) in enumerate(zip(wires, step.bin_edges_, step.n_bins_, strict=True)):
         if not wire.stepped:
-            before, position = (0, wire.source) if wire.raw else (depth, position)
-            if before is None:
-                raise UnsupportedModelError(
-                    "KBinsDiscretizer after a scaler inside a nested ColumnTransformer is not supported"
-                )
-            name = block.columns[wire.source]
-            block.kinks.setdefault(name, []).append((before, position, np.asarray(edges[1:-1], dtype=np.float64)))
+            kink = Kink(None if wire.raw else block, depth, position, np.asarray(edges[1:-1], dtype=np.float64))
+            block.kinks.setdefault(block.columns[wire.source], []).append(kink)
         out += [Wire(wire.source, False, True)] * (1 if step.encode == "ordinal" else int(n_bins))
     return out
 
 
-_FOLLOW: Mapping[str, Callable[[Any, list[Wire], Block, int | None], list[Wire]]] = {
+_FOLLOW: Mapping[str, Callable[[Any, list[Wire], Block, int], list[Wire]]] = {
     "KBinsDiscretizer": _discretized,
     "MinMaxScaler": _same,
     "OneHotEncoder": _encoded,

@@ -121,8 +121,8 @@ class Feature:
         if set(map(str, words)) <= _USUAL_NA:
             hint = f" (if such words mean missing, pass {' '.join(f'--na {word}' for word in words)})"
         raise TableError(
-            f"column {self.name!r} holds {listed(words, 5)} in {counted(len(strange), 'row')}; the model was not fitted "
-            f"on such values and refuses them{hint}: remove these rows, or fit with handle_unknown='ignore'"
+            f"column {self.name!r} holds {listed(words, 5)} in {counted(len(strange), 'row')}; the model was not "
+            f"fitted on such values and refuses them{hint}: remove these rows, or fit with handle_unknown='ignore'"
         )
 
 
