@@ -192,5 +192,8 @@ def columns_for_model(
 
 def _widened(frame: pd.DataFrame) -> pd.DataFrame:
     """Small integers as int64: beside float32 columns they would make a scaler compute in float32."""
-    small = [name for name in frame.columns if frame[name].dtype.kind in "iu" and frame[name].dtype.itemsize < 4]
+    kinds = {name: frame[name].dtype for name in frame.columns}
+    small = [
+        name for name, kind in kinds.items() if isinstance(kind, np.dtype) and kind.kind in "iu" and kind.itemsize < 4
+    ]
     return frame.astype(dict.fromkeys(small, np.int64)) if small else frame

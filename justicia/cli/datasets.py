@@ -37,9 +37,7 @@ def export(name: str) -> None:
     """Write the data set NAME to standard output as CSV."""
     from justicia import datasets as bundled
 
-    stream = click.get_binary_stream("stdout")
-    stream.write(bundled.csv_bytes(name))
-    stream.flush()
+    click.echo(bundled.csv_bytes(name), nl=False)
 
 
 datasets.add_command(export)

@@ -9,7 +9,7 @@ import numpy as np
 __all__ = ["LARGEST", "last_true"]
 
 LARGEST = 1e150
-"""Where the search begins and ends: larger numbers would become infinite in a scaler, and the next step refuses that."""
+"""Ends of the search: larger numbers would become infinite in a scaler, and the next step refuses infinity."""
 _PROBES = 32
 _SIGN = np.int64(np.iinfo(np.int64).max)
 

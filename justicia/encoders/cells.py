@@ -192,7 +192,7 @@ def _frame(
         fill = fills[name]
         if not len(values) and frame[name].dtype.kind == "f":
             # A wider type than the table's would change the arithmetic of the whole block.
-            built[name] = pd.Series(np.full(n_rows, fill, dtype=frame[name].dtype))
+            built[name] = pd.Series(np.full(n_rows, float(fill))).astype(frame[name].dtype)
         elif isinstance(values, np.ndarray):
             padded = np.full(n_rows, 0.0)
             padded[: len(values)] = values

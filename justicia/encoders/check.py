@@ -74,8 +74,8 @@ def _why_refused(model: FittedModel, frame: pd.DataFrame, error: Exception) -> s
             if len(strange):
                 values = "missing values" if strange.isna().all() else listed(strange.dropna().unique(), 5)
                 return (
-                    f"column {name!r} holds {values} in {counted(len(strange), 'row')}; the model was not fitted on such "
-                    "values and its predict refuses them: remove these rows, or fit with handle_unknown='ignore'"
+                    f"column {name!r} holds {values} in {counted(len(strange), 'row')}; the model was not fitted on "
+                    "such values and its predict refuses them: remove these rows, or fit with handle_unknown='ignore'"
                 )
     said = str(error).strip().splitlines()
     return f"the model's predict refuses the table: {said[0] if said else type(error).__name__}"

@@ -86,10 +86,7 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> ModelFil
             predictor = _load_skops(content, file.name, trust)
         else:
             predictor = _load_pickle(content, file.name, trust)
-    trained = _trained_with(predictor) or next(
-        (version for warning in caught if (version := getattr(warning.message, "original_sklearn_version", None))),
-        None,
-    )
+    trained = _trained_with(predictor, [warning.message for warning in caught])
     _announce_version(file.name, trained)
     return ModelFile(predictor, file.name, hashlib.sha256(content).hexdigest(), trained)
 
@@ -105,9 +102,16 @@ def _announce_version(name: str, trained: str | None) -> None:
         )
 
 
-def _trained_with(predictor: Any) -> str | None:
-    version = getattr(predictor, "__dict__", {}).get("_sklearn_version")
-    return str(version) if version else None
+def _trained_with(predictor: Any, warned: list[Warning | str]) -> str | None:
+    """The version that scikit-learn warned about while it loaded; without a warning it is the present one."""
+    import sklearn
+    from sklearn.base import BaseEstimator
+
+    for warning in warned:
+        version = getattr(warning, "original_sklearn_version", None)
+        if version is not None:
+            return str(version)
+    return str(sklearn.__version__) if isinstance(predictor, BaseEstimator) else None
 
 
 def _load_skops(content: bytes, name: str, trust: bool) -> Any:

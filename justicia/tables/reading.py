@@ -210,7 +210,10 @@ def parse_csv(
         When the text is no such table; the message says which line or which delimiter.
     """
     content = source.read()
-    header = content[: content.find(b"\n") if b"\n" in content else len(content)].decode(encoding, "replace")
+    try:
+        header = content.partition(b"\n")[0].decode(encoding, "replace")
+    except LookupError as error:
+        raise TableError(f"encoding {encoding!r} is not known") from error
     if delimiter is None:
         _check_delimiter(header)
     separator = delimiter or ","
@@ -251,8 +254,6 @@ def _parse(content: bytes, delimiter: str, encoding: str, na: Sequence[str], bla
                 f"is not {encoding} text (byte {error.object[error.start]:#04x} at {error.start}): "
                 "convert it, or pass --encoding latin-1"
             ) from error
-        except LookupError as error:
-            raise TableError(f"encoding {encoding!r} is not known") from error
         except pd.errors.ParserWarning as error:
             raise TableError("rows have more values than the header has names") from error
         except (pd.errors.ParserError, ValueError, OverflowError, TypeError) as error:

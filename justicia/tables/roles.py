@@ -185,6 +185,8 @@ def _favorable(
     by_text = {value_text(value).strip(): value for value in classes}
     if favorable is None:
         favorable = _favorable_found(table, by_text, values)
+        if favorable[0] not in by_text and list(by_text) in (["0"], ["False"]):
+            return (), favorable[0], set(favorable)
     texts = [value_text(value).strip() for value in favorable]
     if len(texts) == 1 and texts[0] not in by_text and texts[0] not in values:
         texts = [text.strip() for text in texts[0].split(",")]
@@ -221,13 +223,10 @@ def _favorable_found(table: Table, by_text: dict[str, Any], values: list[str]) -
     if len(texts) == 2:
         logger.info("favorable outcome %s is the model's second class; override with --favorable", texts[1])
         return [texts[1]]
-    if texts in (["0"], ["1"], ["False"], ["True"]):
-        logger.info("the model's only class is %s; favorable is %s", texts[0], "1" if texts[0] in "01" else "True")
-        return (
-            [texts[0]]
-            if texts[0] in ("1", "True")
-            else [*(value for value in values if value in ("1", "True")), "1"][:1]
-        )
+    for one, zero in (("1", "0"), ("True", "False")):
+        if texts in ([one], [zero]):
+            logger.info("the model's only class is %s; favorable is %s; override with --favorable", texts[0], one)
+            return [one]
     raise LabelError(f"which outcome is favorable? pass --favorable with one or more of {listed(texts, 40)}")
 
 

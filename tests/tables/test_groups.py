@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from justicia.errors import GroupingError, TableError
+from justicia.tables import group_rows
+
+KINDS = {
+    "int": lambda v: pd.Series(v),
+    "float": lambda v: pd.Series(v, dtype=float),
+    "object": lambda v: pd.Series(v, dtype=object),
+    "category": lambda v: pd.Series(v).astype("category"),
+    "Int64": lambda v: pd.Series(v, dtype="Int64"),
+    "text": lambda v: pd.Series([str(x) for x in v]),
+    "string": lambda v: pd.Series([str(x) for x in v], dtype="string"),
+    "text object": lambda v: pd.Series([str(x) for x in v], dtype=object),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_type_of_a_column_does_not_matter(kind):
+    values = [2, 10, 2, 1, 10, 10]
+    grouping = group_rows(pd.DataFrame({"g": KINDS[kind](values), "h": list("abaabb")}), ["g", "h"])
+    assert grouping.groups == (("1", "a"), ("2", "a"), ("10", "b"))
+    assert grouping.codes.tolist() == [1, 2, 1, 0, 2, 2]
+    assert grouping.empty == (("1", "b"), ("2", "b"), ("10", "a"))
+
+
+def test_booleans_as_bool_object_and_text():
+    for column in (pd.Series([True, False]), pd.Series([True, False], dtype=object), pd.Series(["True", "False"])):
+        assert group_rows(pd.DataFrame({"g": column}), ["g"]).groups == (("False",), ("True",))
+
+
+def test_unused_categories_are_empty_groups():
+    column = pd.Categorical(["a", "b"], categories=["a", "b", "c"])
+    grouping = group_rows(pd.DataFrame({"g": column}), ["g"])
+    assert grouping.groups == (("a",), ("b",))
+    assert grouping.empty == (("c",),)
+
+
+def test_missing_values_name_column_and_count():
+    frame = pd.DataFrame({"race": ["a", None, "b", np.nan]})
+    with pytest.raises(GroupingError, match="'race' has no value in 2 rows of 4"):
+        group_rows(frame, ["race"])
+
+
+def test_numeric_columns_with_many_values_are_refused():
+    frame = pd.DataFrame({"age": range(11), "few": [0, 1] * 5 + [1]})
+    with pytest.raises(GroupingError, match="'age' is numeric with 11 distinct values"):
+        group_rows(frame, ["age"])
+    assert len(group_rows(frame, ["few"]).groups) == 2
+
+
+def test_unknown_and_repeated_columns():
+    frame = pd.DataFrame({"race": ["a"]})
+    with pytest.raises(TableError, match="did you mean race"):
+        group_rows(frame, ["rase"])
+    with pytest.raises(GroupingError, match="twice"):
+        group_rows(frame, ["race", "race"])
+
+
+def test_many_columns_do_not_overflow():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"c{i}": rng.integers(0, 9, 500).astype(str) for i in range(30)})
+    grouping = group_rows(frame, list(frame.columns))
+    assert len(grouping.groups) == 500
+    assert grouping.empty == ()
+    rows = list(map(tuple, frame.to_numpy().tolist()))
+    assert [grouping.groups[code] for code in grouping.codes] == rows

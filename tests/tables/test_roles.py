@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from justicia.collecting import Announcements
+from justicia.errors import GroupingError, LabelError, TableError
+from justicia.tables import Table, assign_roles
+
+
+def roles(frame, classes=("no", "yes"), model_columns=("x",), sensitive=None, label=None, favorable=None):
+    return assign_roles(
+        Table(frame),
+        sensitive=sensitive,
+        label=label,
+        favorable=favorable,
+        classes=list(classes),
+        model_columns=list(model_columns),
+    )
+
+
+def frame(**more):
+    return pd.DataFrame({"x": [1.0, 2.0, 3.0], "Gender": list("fmf"), "race": list("abb"), **more})
+
+
+def test_sensitive_columns_are_found_by_whole_name():
+    found = roles(frame(sexual_history=[1, 2, 3], racecourse=[1, 2, 3], **{"Ethnic group": list("pqp")}))
+    assert found.groupings == (
+        ("Gender", "race", "Ethnic group"),
+        ("Gender",),
+        ("race",),
+        ("Ethnic group",),
+    )
+    with pytest.raises(GroupingError, match="--sensitive.*the columns are x, y"):
+        roles(pd.DataFrame({"x": [1], "y": [2]}))
+
+
+def test_label_is_the_one_column_that_holds_the_classes():
+    with Announcements() as said:
+        found = roles(frame(outcome=["yes", "no", "no"]))
+    assert found.truth.name == "outcome"
+    assert found.truth.positive.tolist() == [True, False, False]
+    assert found.favorable == ("yes",)
+    assert any("--label" in text for text in said.announcements)
+    assert any("second class" in text for text in said.announcements)
+
+
+def test_two_possible_labels_are_not_guessed():
+    with Announcements() as said:
+        found = roles(frame(a=["yes", "no", "no"], b=["no", "no", "yes"]))
+    assert found.truth is None
+    assert any("a, b could all be it" in text for text in said.announcements)
+
+
+def test_label_written_differently_proposes_the_match():
+    with pytest.raises(LabelError, match=r"holds '>50K\.', .*did you mean >50K\?"):
+        roles(frame(income=[">50K.", "<=50K.", "<=50K."]), classes=("<=50K", ">50K"), label="income")
+
+
+def test_text_label_beside_a_model_of_zero_and_one():
+    with Announcements() as said:
+        found = roles(frame(income=[">50K", "<=50K", "<=50K"]), classes=(0, 1), label="income", favorable=[">50K"])
+    assert found.favorable == (1,)
+    assert found.truth.positive.tolist() == [True, False, False]
+    assert any("taken as the model's class 1" in text for text in said.announcements)
+
+
+def test_missing_labels_are_counted():
+    found = roles(frame(y=["yes", None, "no"]), label="y")
+    assert found.truth.known.tolist() == [True, False, True]
+
+
+def test_unknown_favorable_outcome_and_label_column():
+    with pytest.raises(LabelError, match="did you mean yes"):
+        roles(frame(), favorable=["Yes"])
+    with pytest.raises(TableError, match="did you mean outcome"):
+        roles(frame(outcome=["yes", "no", "no"]), label="outcom")
+
+
+def test_several_favorable_outcomes_and_commas_inside_one():
+    found = roles(frame(), classes=("a", "b", "c"), favorable=["a,c"])
+    assert found.favorable == ("a", "c")
+    found = roles(frame(), classes=("a, b", "c"), favorable=["a, b"])
+    assert found.favorable == ("a, b",)
+
+
+@pytest.mark.parametrize("kind", ["int64", "float64", "bool", "object", "category"])
+def test_types_of_a_zero_one_label(kind):
+    values = pd.Series([1, 0, 1]).astype(kind)
+    classes = [False, True] if kind == "bool" else [0, 1]
+    found = roles(frame(y=values), classes=classes)
+    assert found.truth.positive.tolist() == [True, False, True]
+    assert found.favorable == (classes[1],)
+
+
+def test_numpy_classes():
+    assert roles(frame(), classes=np.array([0, 1]).tolist()).favorable == (1,)
