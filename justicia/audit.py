@@ -205,7 +205,7 @@ def verify(
     >>> import justicia
     >>> audit = justicia.verify("tree", "ricci")
     >>> audit.most_favored, audit.least_favored
-    ({'race': 'White'}, {'race': 'Black'})
+    ({'race': 'White'}, {'race': 'Hispanic'})
     """
     if not 0 < confidence < 1:
         raise InputError(f"confidence {confidence:g} does not lie between 0 and 1")

@@ -40,7 +40,6 @@ def frame():
 
 def models():
     table = frame()
-    y = np.where(table["a"] > 0, "yes", "no")
     text = ["b", "c"]
     columns = {
         "list": text,

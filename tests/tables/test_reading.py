@@ -94,7 +94,7 @@ def test_parquet(tmp_path):
 
 def test_missing_file_folder_and_unknown_name(tmp_path):
     for data in (tmp_path / "none.csv", "adlut"):
-        with pytest.raises(TableError, match="no such file.*adult"):
+        with pytest.raises(TableError, match=r"no such file.*adult"):
             read_table(data)
     with pytest.raises(TableError, match="not a file"):
         read_table(tmp_path)

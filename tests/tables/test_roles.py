@@ -32,7 +32,7 @@ def test_sensitive_columns_are_found_by_whole_name():
         ("race",),
         ("Ethnic group",),
     )
-    with pytest.raises(GroupingError, match="--sensitive.*the columns are x, y"):
+    with pytest.raises(GroupingError, match=r"--sensitive.*the columns are x, y"):
         roles(pd.DataFrame({"x": [1], "y": [2]}))
 
 
