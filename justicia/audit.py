@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from justicia import encoders, models, population, solvers, tables
+from justicia import encoders, models, solvers, tables
 from justicia.collecting import Announcements
 from justicia.comparison import GroupingAudit, RequirementAudit, compare, judge
 from justicia.errors import InputError
 from justicia.inputs import as_groupings, as_list, as_requirements, columns_for_model, model_and_table
-from justicia.ssat import Formula
+from justicia.questions import Question
 from justicia.words import counted, listed
 
 if TYPE_CHECKING:
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.enclosure import Enclosure
+    from justicia.population import Population
 
 __all__ = ["Audit", "verify"]
 
@@ -75,19 +74,34 @@ class Audit:
         return self.groupings[0].by_group
 
     @property
-    def population(self) -> population.Population:
+    def population(self) -> Population:
         """The population of the first grouping."""
         return self.groupings[0].population
+
+    def measure(self, name: str) -> Enclosure | None:
+        """A verified measure of the first grouping, one of `justicia.metrics.MEASURES`; None when undefined."""
+        held = self.groupings[0].measures.get(name)
+        return None if held is None else held.verified.value
 
     @property
     def disparate_impact(self) -> Enclosure | None:
         """Smallest over largest verified selection rate of the first grouping; None when undefined."""
-        return self.groupings[0].measures["disparate_impact"].verified.value
+        return self.measure("disparate_impact")
 
     @property
     def statistical_parity_difference(self) -> Enclosure | None:
         """Largest minus smallest verified selection rate of the first grouping; None when undefined."""
-        return self.groupings[0].measures["statistical_parity_difference"].verified.value
+        return self.measure("statistical_parity_difference")
+
+    @property
+    def equal_opportunity_difference(self) -> Enclosure | None:
+        """Largest minus smallest verified true positive rate of the first grouping; None when undefined."""
+        return self.measure("equal_opportunity_difference")
+
+    @property
+    def equalized_odds_difference(self) -> Enclosure | None:
+        """The larger range of true and of false positive rates of the first grouping; None when undefined."""
+        return self.measure("equalized_odds_difference")
 
     @property
     def most_favored(self) -> dict[str, str]:
@@ -235,29 +249,19 @@ def verify(
         unseen = domain.unseen(frame)
         _announce_features(domain.names, table, unseen)
 
-        engine = solvers.pick(solver, decision)
+        question = Question(decision, domain, points, frame, structure, solvers.pick(solver, decision), time_limit)
         groupings = []
         for sensitive in roles.groupings:
             groups = tables.group_rows(table.frame, sensitive)
-            people = _population(structure, domain, groups, points, frame)
-            solution = engine.solve(Formula(people, decision), time_limit=time_limit)
-            groupings.append(compare(groups, people, solution, check.selected, roles.truth, confidence))
+            people, solution = question.ask(groups)
+            strata = {kind: question.ask_stratum(groups, rows) for kind, rows in roles.strata.items()}
+            groupings.append(compare(groups, people, solution, check.selected, strata, confidence))
         verdicts = tuple(judge(requirement, groupings) for requirement in requirements)
 
     return Audit(
         file, fitted, table, roles, domain.names, unseen, check, tuple(groupings), verdicts, search, confidence,
         said.announcements, said.warnings, None if command is None else tuple(command),
     )  # fmt: skip
-
-
-def _population(
-    structure: str, domain: population.Domain, groups: tables.Grouping, points: np.ndarray, frame: pd.DataFrame
-) -> population.Population:
-    """Fit a population from counts of people by group and point."""
-    counts = population.Counts(groups.groups, domain.sizes, groups.codes, points)
-    people = population.fit(structure, counts, domain, groups.sensitive)
-    people.people = population.People(frame, domain, points, groups.codes)
-    return people
 
 
 def _announce_features(names: tuple[str, ...], table: tables.Table, unseen: dict[str, dict[str, int]]) -> None:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.enclosure import Enclosure
-from justicia.metrics import MEASURES, Measure, Requirement, measure, simultaneous_wilson, wilson
+from justicia.metrics import (
+    MEASURES,
+    RATES_OF,
+    SELECTION_MEASURES,
+    Measure,
+    Rates,
+    Requirement,
+    measure,
+    simultaneous_wilson,
+    wilson,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +28,6 @@ if TYPE_CHECKING:
     from justicia.population import Population
     from justicia.solvers import Solution
     from justicia.tables import Grouping
-    from justicia.tables.roles import Truth
 
 __all__ = [
     "Extreme",
@@ -27,6 +36,7 @@ __all__ = [
     "MeasureAudit",
     "RequirementAudit",
     "SampleRate",
+    "Stratum",
     "compare",
     "judge",
 ]
@@ -60,6 +70,10 @@ class GroupAudit:
         Verified under the population; None for a group without rows.
     sample_rate : SampleRate or None
     note : str or None
+    tpr, fpr : Enclosure or None
+        Verified under the populations of the rows with favorable, and with unfavorable true outcome; None where
+        there are none.
+    sample_tpr, sample_fpr : SampleRate or None
     """
 
     group: dict[str, str]
@@ -70,6 +84,10 @@ class GroupAudit:
     selection_rate: Enclosure | None
     sample_rate: SampleRate | None
     note: str | None = None
+    tpr: Enclosure | None = None
+    fpr: Enclosure | None = None
+    sample_tpr: SampleRate | None = None
+    sample_fpr: SampleRate | None = None
 
 
 @dataclass(frozen=True)
@@ -112,6 +130,8 @@ class GroupingAudit:
         Groups with rows first, in the order of their values; then the empty ones.
     population : Population
     solution : Solution
+    strata : dict of str to Stratum
+        Rows with favorable ("tpr") and with unfavorable ("fpr") true outcome; empty without a label.
     most_favored, least_favored : Extreme
     measures : dict of str to MeasureAudit
     fit : dict of str to float
@@ -122,6 +142,7 @@ class GroupingAudit:
     groups: tuple[GroupAudit, ...]
     population: Population
     solution: Solution
+    strata: dict[str, Stratum]
     most_favored: Extreme
     least_favored: Extreme
     measures: dict[str, MeasureAudit]
@@ -140,12 +161,13 @@ class GroupingAudit:
                     **group.group,
                     "n": group.n,
                     "selected": group.selected,
-                    "selection_rate": np.nan if verified is None else float(verified.lo + verified.hi) / 2,
+                    "selection_rate": _middle(verified),
                     "selection_rate_lo": np.nan if verified is None else float(verified.lo),
                     "selection_rate_hi": np.nan if verified is None else float(verified.hi),
                     "sample_rate": np.nan if sample is None else float(sample.value),
                     "sample_lo": np.nan if sample is None else sample.lo,
                     "sample_hi": np.nan if sample is None else sample.hi,
+                    **({"tpr": _middle(group.tpr), "fpr": _middle(group.fpr)} if self.strata else {}),
                 }
             )
         return pd.DataFrame(rows).set_index(list(self.sensitive))
@@ -160,12 +182,32 @@ class RequirementAudit:
     reason: str
 
 
+@dataclass(frozen=True)
+class Stratum:
+    """The rows with one true outcome.
+
+    Attributes
+    ----------
+    rows : bool array of shape (n_rows,)
+    population : Population or None
+        Fitted on these rows; None when there are none.
+    enclosures : tuple of (Enclosure or None)
+        Verified rates of all groups of the grouping; None for those without such rows.
+    seconds : float
+    """
+
+    rows: np.ndarray
+    population: Population | None
+    enclosures: tuple[Enclosure | None, ...]
+    seconds: float
+
+
 def compare(
     groups: Grouping,
     population: Population,
     solution: Solution,
     selected: np.ndarray,
-    truth: Truth | None,
+    strata: dict[str, Stratum],
     confidence: float,
 ) -> GroupingAudit:
     """Audit one grouping.
@@ -178,41 +220,67 @@ def compare(
         Enclosures of the selection rates.
     selected : bool array of shape (n_rows,)
         What `predict` says.
-    truth : Truth or None
+    strata : dict of str to Stratum
+        Empty without a label.
     confidence : float
         Of the intervals of the rows' rates.
     """
-    n = groups.sizes
-    k = np.bincount(groups.codes[selected], minlength=len(n))
-    lo, hi = wilson(k, n, confidence)
-    positives = negatives = None
-    if truth is not None:
-        positives = np.bincount(groups.codes[truth.known & truth.positive], minlength=len(n))
-        negatives = np.bincount(groups.codes[truth.known & ~truth.positive], minlength=len(n))
+    counts = {"selection_rate": _counts(groups, selected, np.ones(len(selected), dtype=bool))}
+    verified: dict[str, Sequence[Enclosure | None]] = {"selection_rate": solution.enclosures}
+    for kind, stratum in strata.items():
+        counts[kind] = _counts(groups, selected, stratum.rows)
+        verified[kind] = stratum.enclosures
+    samples = {kind: _sample_rates(k, n, confidence) for kind, (k, n) in counts.items()}
+    none: list[Any] = [None] * len(groups.groups)
+    (k, n), positives, negatives = counts["selection_rate"], counts.get("tpr"), counts.get("fpr")
     audits = [
         GroupAudit(
             groups.named(group),
             int(n[i]),
             int(k[i]),
-            None if positives is None else int(positives[i]),
-            None if negatives is None else int(negatives[i]),
+            None if positives is None else int(positives[1][i]),
+            None if negatives is None else int(negatives[1][i]),
             solution.enclosures[i],
-            SampleRate(Fraction(int(k[i]), int(n[i])), float(lo[i]), float(hi[i]), "wilson"),
+            samples["selection_rate"][i],
+            None,
+            verified.get("tpr", none)[i],
+            verified.get("fpr", none)[i],
+            samples.get("tpr", none)[i],
+            samples.get("fpr", none)[i],
         )
         for i, group in enumerate(groups.groups)
     ]
-    none = None if truth is None else 0
-    empty = [GroupAudit(groups.named(group), 0, 0, none, none, None, None, "empty: no rows") for group in groups.empty]
+    zero = 0 if strata else None
+    empty = [GroupAudit(groups.named(group), 0, 0, zero, zero, None, None, "empty: no rows") for group in groups.empty]
     return GroupingAudit(
         groups.sensitive,
         (*audits, *empty),
         population,
         solution,
+        strata,
         _extreme(audits, solution.best, solution.enclosures),
         _extreme(audits, solution.worst, solution.enclosures),
-        _measures(solution.enclosures, k, n, confidence),
+        _measures(Rates(**verified), counts, confidence),
         _fit(solution.enclosures, k / n),
     )
+
+
+def _counts(groups: Grouping, selected: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Selected rows and all rows of each group among `rows`."""
+    size = len(groups.groups)
+    return np.bincount(groups.codes[rows & selected], minlength=size), np.bincount(groups.codes[rows], minlength=size)
+
+
+def _sample_rates(k: np.ndarray, n: np.ndarray, confidence: float) -> list[SampleRate | None]:
+    lo, hi = wilson(k, n, confidence)
+    return [
+        SampleRate(Fraction(int(k[i]), int(n[i])), float(lo[i]), float(hi[i]), "wilson") if n[i] else None
+        for i in range(len(n))
+    ]
+
+
+def _middle(rate: Enclosure | None) -> float:
+    return float("nan") if rate is None else float(rate.lo + rate.hi) / 2
 
 
 def _extreme(audits: Sequence[GroupAudit], index: int, enclosures: Sequence[Enclosure]) -> Extreme:
@@ -222,34 +290,49 @@ def _extreme(audits: Sequence[GroupAudit], index: int, enclosures: Sequence[Encl
 
 
 def _measures(
-    enclosures: Sequence[Enclosure], k: np.ndarray, n: np.ndarray, confidence: float
+    verified: Rates, counts: dict[str, tuple[np.ndarray, np.ndarray]], confidence: float
 ) -> dict[str, MeasureAudit]:
-    rates = [Fraction(int(a), int(b)) for a, b in zip(k, n, strict=True)]
-    lo, hi = simultaneous_wilson(k, n, confidence)
-    intervals = [Enclosure(float(a), float(b)) for a, b in zip(lo, hi, strict=True)]
-    method = "wilson intervals, simultaneous over groups (bonferroni)"
+    exact: dict[str, Sequence[Enclosure | None]] = {}
+    for kind, (k, n) in counts.items():
+        rates = [Fraction(int(a), int(b)) if b else None for a, b in zip(k, n, strict=True)]
+        exact[kind] = [None if rate is None else Enclosure(rate, rate) for rate in rates]
     audits = {}
-    for name in MEASURES:
-        sample = measure(name, [Enclosure(rate, rate) for rate in rates])
-        interval = measure(name, intervals).value if sample.value is not None else None
-        audits[name] = MeasureAudit(measure(name, enclosures), sample, interval, method)
+    for name in MEASURES if len(counts) > 1 else SELECTION_MEASURES:
+        sample = measure(name, Rates(**exact))
+        kinds = [kind for kind in RATES_OF[name] if kind in counts]
+        interval = measure(name, _intervals({kind: counts[kind] for kind in kinds}, confidence)).value
+        method = "wilson intervals, simultaneous over groups (bonferroni)"
+        audits[name] = MeasureAudit(measure(name, verified), sample, interval if sample.value else None, method)
     return audits
 
 
+def _intervals(counts: dict[str, tuple[np.ndarray, np.ndarray]], confidence: float) -> Rates:
+    """Intervals of all rates that hold together."""
+    lo, hi = simultaneous_wilson(
+        np.concatenate([k for k, _ in counts.values()]), np.concatenate([n for _, n in counts.values()]), confidence
+    )
+    rates: list[Enclosure | None] = [
+        None if np.isnan(a) else Enclosure(float(a), float(b)) for a, b in zip(lo, hi, strict=True)
+    ]
+    size = len(rates) // len(counts)
+    return Rates(**{kind: rates[i * size : (i + 1) * size] for i, kind in enumerate(counts)})
+
+
 def _fit(enclosures: Sequence[Enclosure], sample: np.ndarray) -> dict[str, float]:
-    middle = np.array([float(enclosure.lo + enclosure.hi) / 2 for enclosure in enclosures])
-    errors = np.abs(middle - sample)
+    errors = np.abs(np.array([_middle(enclosure) for enclosure in enclosures]) - sample)
     return {"max_abs_error": float(errors.max()), "mean_abs_error": float(errors.mean())}
 
 
 def judge(requirement: Requirement, groupings: Sequence[GroupingAudit]) -> RequirementAudit:
     """Judge a requirement in every grouping; the gravest status stands, with the grouping that gives it."""
-    verdicts = [
-        (requirement.judge(grouping.measures[requirement.measure].verified), grouping) for grouping in groupings
-    ]
+    absent = Measure(None, "it needs the true outcome: pass --label")
+    verdicts = []
+    for grouping in groupings:
+        held = grouping.measures.get(requirement.measure)
+        verdicts.append((requirement.judge(absent if held is None else held.verified), grouping))
     for status in ("breached", "undecided", "met"):
-        held = [(verdict, grouping) for verdict, grouping in verdicts if verdict.status == status]
-        if held:
-            reasons = [f"{' x '.join(grouping.sensitive)}: {verdict.reason}" for verdict, grouping in held]
+        chosen = [(verdict, grouping) for verdict, grouping in verdicts if verdict.status == status]
+        if chosen:
+            reasons = [f"{' x '.join(grouping.sensitive)}: {verdict.reason}" for verdict, grouping in chosen]
             return RequirementAudit(requirement.text, status, "; ".join(reasons))
     raise ValueError("there is no grouping to judge")

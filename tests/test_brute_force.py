@@ -169,3 +169,59 @@ def test_sample_agrees_with_mass(seed, structure):
     rate = audit.groupings[0].groups[group].selection_rate
     share = predict(case, drawn).mean()
     assert abs(share - float(rate.lo)) < 5 * np.sqrt(0.25 / 4000)
+
+
+@pytest.mark.parametrize("seed", SEEDS[:40] + SEEDS[60:240])
+def test_label_rates_equal_enumeration(seed):
+    case = random_case(seed)
+    positive = np.isin(case.label, case.favorable)
+    chosen = predict(case, case.frame[case.columns])
+    for structure in ("independent", "tree", "empirical"):
+        audit = justicia.verify(
+            case.model,
+            case.frame,
+            sensitive_features=case.sensitive,
+            favorable=case.favorable,
+            population=structure,
+            y=case.label,
+        )
+        grouping = audit.groupings[0]
+        domain = audit.population.domain
+        if np.prod([float(size) for size in domain.sizes]) > LARGEST_DOMAIN:
+            pytest.skip("the domain is too large to enumerate")
+        points = list(product(*(range(size) for size in domain.sizes)))
+        selected = predict(case, people_at(points, domain, case))
+        keys = [case.frame[name].astype(str) for name in case.sensitive]
+        truth = {"tpr": [], "fpr": []}
+        for group in grouping.groups:
+            if group.n == 0:
+                assert (group.tpr, group.fpr) == (None, None)
+                continue
+            member = np.logical_and.reduce(
+                [column == value for column, value in zip(keys, group.group.values(), strict=True)]
+            )
+            assert group.positives == (member & positive).sum()
+            assert group.negatives == (member & ~positive).sum()
+            for kind, stratum in (("tpr", positive), ("fpr", ~positive)):
+                rows = member & stratum
+                verified, sample = getattr(group, kind), getattr(group, f"sample_{kind}")
+                if not rows.any():
+                    assert (verified, sample) == (None, None)
+                    continue
+                assert float(sample.value) == pytest.approx(chosen[rows].mean(), abs=1e-12)
+                if structure == "empirical":
+                    probability = None
+                    expected = chosen[rows].mean()
+                elif structure == "independent":
+                    probability = independent_probability(case, domain, case.frame[rows])
+                else:
+                    population = grouping.strata[kind].population
+                    probability = tree_probability(population, population.index(group.group))
+                if probability is not None:
+                    expected = sum(probability(point) for point, yes in zip(points, selected, strict=True) if yes)
+                assert float(verified.lo) == pytest.approx(expected, abs=1e-12)
+                truth[kind].append(expected)
+        differences = [max(rates) - min(rates) if rates else None for rates in truth.values()]
+        measured = grouping.measures["equalized_odds_difference"].verified.value
+        held = [difference for difference in differences if difference is not None]
+        assert float(measured) == pytest.approx(max(held), abs=1e-12)

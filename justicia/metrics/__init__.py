@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from justicia.metrics.disparities import MEASURES, Measure, measure
+from justicia.metrics.disparities import MEASURES, RATES_OF, SELECTION_MEASURES, Measure, Rates, measure
 from justicia.metrics.intervals import simultaneous_wilson, wilson
 from justicia.metrics.requirements import Requirement, Verdict, parse_requirement
 
 __all__ = [
     "MEASURES",
+    "RATES_OF",
+    "SELECTION_MEASURES",
     "Measure",
+    "Rates",
     "Requirement",
     "Verdict",
     "measure",

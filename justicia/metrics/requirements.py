@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from justicia.enclosure import EXACT
+from justicia.enclosure import EXACT, Enclosure
 from justicia.errors import RequirementError
-from justicia.metrics.disparities import ALIASES, MEASURES, Measure
+from justicia.metrics.disparities import ALIASES, MEASURES, RATIOS, Measure
 from justicia.words import did_you_mean
 
 __all__ = ["Requirement", "Verdict", "parse_requirement"]
@@ -45,18 +45,22 @@ class Requirement:
         """Compare a measure with the limit.
 
         Exact counts are compared as fractions. A float within 1e-12 of the limit counts as on it, and the limit itself
-        meets ``>=`` and ``<=``.
+        meets ``>=`` and ``<=``. Where the rates of some groups are undefined, those of the others already bound the
+        measure on one side: a further group makes a difference no smaller and a ratio no larger.
         """
         if measure.value is None:
             return Verdict("undecided", f"{self.measure} is undefined: {measure.undefined}")
         value = measure.value
         says = f"{self.measure} is {value}"
+        if measure.undefined is not None:
+            says += f" over the groups whose rates are defined ({measure.undefined})"
+            value = Enclosure(0, value.hi) if self.measure in RATIOS else Enclosure(value.lo, 1)
         lo, hi = self._holds(value.lo), self._holds(value.hi)
         if lo and hi:
             return Verdict("met", says)
         if not lo and not hi:
             return Verdict("breached", says)
-        return Verdict("undecided", f"{says}, and the limit lies inside")
+        return Verdict("undecided", says if measure.undefined else f"{says}, and the limit lies inside")
 
     def _holds(self, value: float | Fraction) -> bool:
         difference = Fraction(value) - self.limit

@@ -12,7 +12,7 @@ from justicia._version import __version__
 
 if TYPE_CHECKING:
     from justicia.audit import Audit
-    from justicia.comparison import Extreme, GroupAudit, GroupingAudit, MeasureAudit
+    from justicia.comparison import Extreme, GroupAudit, GroupingAudit, MeasureAudit, SampleRate
     from justicia.enclosure import Enclosure
 
 __all__ = ["SCHEMA", "audit_to_dict", "audit_to_json", "schema"]
@@ -56,6 +56,7 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
     solutions = [grouping.solution for grouping in audit.groupings]
     bounds = [solution for solution in solutions if solution.guarantee != "exact"]
     seconds = sum(solution.seconds for solution in solutions)
+    label_seconds = sum(stratum.seconds for grouping in audit.groupings for stratum in grouping.strata.values())
     return {
         "schema": SCHEMA,
         "tool": {"name": "justicia", "version": __version__},
@@ -84,7 +85,7 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
             "search": audit.search,
             "guarantee": (bounds or solutions)[0].guarantee,
             "seconds": None if fixed else round(seconds, 6),
-            "label_seconds": None,
+            "label_seconds": None if fixed or audit.roles.truth is None else round(label_seconds, 6),
         },
         "self_check": {
             "rows": audit.self_check.rows,
@@ -122,22 +123,27 @@ def _bounds(enclosure: Enclosure) -> dict[str, float]:
     return {"lo": float(enclosure.lo), "hi": float(enclosure.hi)}
 
 
+def _verified(rate: Enclosure | None) -> dict[str, Any] | None:
+    return None if rate is None else {**_bounds(rate), "interval": None}
+
+
+def _sample(rate: SampleRate | None) -> dict[str, Any] | None:
+    return None if rate is None else {"value": float(rate.value), "lo": rate.lo, "hi": rate.hi, "method": rate.method}
+
+
 def _group(group: GroupAudit) -> dict[str, Any]:
-    sample = group.sample_rate
     return {
         "group": group.group,
         "n": group.n,
         "selected": group.selected,
         "positives": group.positives,
         "negatives": group.negatives,
-        "selection_rate": None if group.selection_rate is None else {**_bounds(group.selection_rate), "interval": None},
-        "sample_rate": None
-        if sample is None
-        else {"value": float(sample.value), "lo": sample.lo, "hi": sample.hi, "method": sample.method},
-        "tpr": None,
-        "fpr": None,
-        "sample_tpr": None,
-        "sample_fpr": None,
+        "selection_rate": _verified(group.selection_rate),
+        "sample_rate": _sample(group.sample_rate),
+        "tpr": _verified(group.tpr),
+        "fpr": _verified(group.fpr),
+        "sample_tpr": _sample(group.sample_tpr),
+        "sample_fpr": _sample(group.sample_fpr),
         "note": group.note,
     }
 

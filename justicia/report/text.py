@@ -27,12 +27,13 @@ _BAR = 16
 
 _SYMBOLS = {"met": ("✓", "green"), "breached": ("✗", "bold red"), "undecided": ("?", "yellow")}
 
-_TITLES = {
-    "disparate_impact": ("disparate impact", "smallest rate / largest rate; 1 when all rates are equal"),
-    "statistical_parity_difference": (
-        "statistical parity difference",
-        "largest rate - smallest rate; 0 when all rates are equal",
-    ),
+_DEFINITIONS = {
+    "disparate_impact": "smallest rate / largest rate; 1 when all rates are equal",
+    "statistical_parity_difference": "largest rate - smallest rate; 0 when all rates are equal",
+    "equal_opportunity_difference": "largest TPR - smallest TPR",
+    "equalized_odds_difference": "the larger of the ranges of TPR and of FPR",
+    "equalized_odds_ratio": "the smaller of smallest / largest TPR and smallest / largest FPR",
+    "average_odds_difference": "mean of the ranges of TPR and of FPR",
 }
 
 
@@ -116,17 +117,21 @@ def _grouping(grouping: GroupingAudit, confidence: float) -> RenderableType:
     table.add_column("")
     table.add_column("rows", justify="right", no_wrap=True)
     table.add_column(_percent(confidence), no_wrap=True)
+    labelled = bool(grouping.strata)
+    if labelled:
+        table.add_column("TPR", justify="right", no_wrap=True)
+        table.add_column("FPR", justify="right", no_wrap=True)
     largest = max((float(_middle(group)) for group in held), default=0.0)
     ends = _ENDS if len(held) > MOST_GROUPS else len(held)
     for group in held[:ends]:
-        table.add_row(*_row(group, largest))
+        table.add_row(*_row(group, largest, labelled))
     if ends < len(held):
         rest = len(held) - 2 * ends
         table.add_row(Text(f"… {rest:,} more", style="dim"), *[""] * (len(grouping.sensitive) + 4))
         for group in held[-ends:]:
-            table.add_row(*_row(group, largest))
+            table.add_row(*_row(group, largest, labelled))
     for group in empty[:ends]:
-        table.add_row(*_row(group, largest))
+        table.add_row(*_row(group, largest, labelled))
     if len(empty) > ends:
         table.add_row(Text(f"… {len(empty) - ends:,} more without people", style="dim"))
     facts = Table.grid(padding=(0, 2))
@@ -136,7 +141,8 @@ def _grouping(grouping: GroupingAudit, confidence: float) -> RenderableType:
     facts.add_row("least favored", _extreme(grouping.least_favored))
     measures = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for heading in ("measure", "verified", "rows", _percent(confidence)):
-        measures.add_column(heading, no_wrap=heading != "verified")
+        measures.add_column(heading, no_wrap=True)
+    measures.add_column("")
     for name, measure in grouping.measures.items():
         measures.add_row(*_measure(name, measure))
     parts = (table, Text(""), measures, Text(""), facts)
@@ -152,7 +158,7 @@ def _middle(group: GroupAudit) -> float:
     return 0.0 if rate is None else float(rate.lo + rate.hi) / 2
 
 
-def _row(group: GroupAudit, largest: float) -> list[RenderableType]:
+def _row(group: GroupAudit, largest: float, labelled: bool) -> list[RenderableType]:
     cells: list[RenderableType] = [Text(value) for value in group.group.values()]
     cells.append(f"{group.n:,}")
     rate, sample = group.selection_rate, group.sample_rate
@@ -165,7 +171,12 @@ def _row(group: GroupAudit, largest: float) -> list[RenderableType]:
         Text("█" * filled, style="cyan"),
         f"{float(sample.value):.4f}",
         f"{sample.lo:.4f} to {sample.hi:.4f}",
+        *([Text(_rate(group.tpr)), Text(_rate(group.fpr))] if labelled else []),
     ]
+
+
+def _rate(rate: Enclosure | None) -> str:
+    return "-" if rate is None else number(rate)
 
 
 def number(enclosure: Enclosure) -> str:
@@ -185,17 +196,17 @@ def _extreme(extreme: Extreme) -> Text:
 
 
 def _measure(name: str, measure: MeasureAudit) -> list[RenderableType]:
-    title, _ = _TITLES[name]
-    if measure.verified.value is None:
-        value = f"undefined: {measure.verified.undefined}"
-    else:
-        value = number(measure.verified.value)
-    cells: list[RenderableType] = [Text(title), Text(value, style="bold")]
-    if measure.sample.value is None:
-        return [*cells, Text("undefined"), ""]
-    interval = measure.interval
+    verified, sample, interval = measure.verified, measure.sample, measure.interval
+    value = "undefined" if verified.value is None else number(verified.value)
+    note = verified.undefined or ""
     between = "" if interval is None else f"{float(interval.lo):.4f} to {float(interval.hi):.4f}"
-    return [*cells, Text(number(measure.sample.value)), between]
+    return [
+        Text(name.replace("_", " ")),
+        Text(value, style="bold"),
+        Text("undefined" if sample.value is None else number(sample.value)),
+        between,
+        Text(f"incomplete: {note}" if note and verified.value is not None else note, style="yellow"),
+    ]
 
 
 def _definitions(audit: Audit) -> RenderableType:
@@ -204,8 +215,11 @@ def _definitions(audit: Audit) -> RenderableType:
     grid.add_column(style="dim")
     grid.add_row("verified", "selection rate, or measure of selection rates, under the population")
     grid.add_row("rows", "the same among the rows; intervals of measures hold for all groups together")
+    if audit.roles.truth is not None:
+        outcome = f"{audit.roles.favorable_text} in column {audit.roles.truth.name}"
+        grid.add_row("TPR, FPR", Text(f"verified selection rate of the people with {outcome}, and of the others"))
     for name in audit.groupings[0].measures:
-        grid.add_row(*_TITLES[name])
+        grid.add_row(name.replace("_", " "), _DEFINITIONS[name])
     return Group(Text(""), grid)
 
 

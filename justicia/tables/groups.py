@@ -51,6 +51,23 @@ class Grouping:
         """Rows of each group, int array of shape (n_groups,)."""
         return np.bincount(self.codes, minlength=len(self.groups))
 
+    def among(self, rows: np.ndarray) -> tuple[Grouping, np.ndarray]:
+        """The grouping of some of the rows.
+
+        Parameters
+        ----------
+        rows : bool array of shape (n_rows,)
+
+        Returns
+        -------
+        grouping : Grouping
+            Of the chosen rows; groups without any are gone.
+        kept : int array
+            Positions of its groups in this grouping.
+        """
+        kept, codes = np.unique(self.codes[rows], return_inverse=True)
+        return Grouping(self.sensitive, tuple(self.groups[code] for code in kept), codes), kept
+
     def named(self, group: Sequence[str]) -> dict[str, str]:
         """A group as a mapping from sensitive column to value."""
         return dict(zip(self.sensitive, group, strict=True))

@@ -51,6 +51,11 @@ class Truth:
     positive: np.ndarray
     known: np.ndarray
 
+    @property
+    def strata(self) -> dict[str, np.ndarray]:
+        """Rows on which each label rate stands: favorable true outcome ("tpr"), unfavorable ("fpr")."""
+        return {"tpr": self.known & self.positive, "fpr": self.known & ~self.positive}
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -71,6 +76,11 @@ class Roles:
     favorable: tuple[Any, ...]
     favorable_text: str
     truth: Truth | None
+
+    @property
+    def strata(self) -> dict[str, np.ndarray]:
+        """Rows on which each label rate stands; none without a label."""
+        return {} if self.truth is None else self.truth.strata
 
 
 def assign_roles(

@@ -9,12 +9,46 @@ from hypothesis import strategies as st
 
 from justicia.enclosure import Enclosure
 from justicia.errors import RequirementError
-from justicia.metrics import Measure, measure, parse_requirement, simultaneous_wilson, wilson
+from justicia.metrics import Measure, Rates, measure, parse_requirement, simultaneous_wilson, wilson
 from tests.strategies import group_counts
 
 
 def exact(*rates):
-    return [Enclosure(rate, rate) for rate in rates]
+    return Rates([Enclosure(rate, rate) for rate in rates])
+
+
+def odds(tpr, fpr):
+    """Rates of groups given by their TPR and FPR; None is undefined."""
+    return Rates(*([None if r is None else Enclosure(r, r) for r in rates] for rates in ([0.5] * len(tpr), tpr, fpr)))
+
+
+def test_equalized_odds_of_three_groups():
+    rates = odds([0.9, 0.8, 0.5], [0.1, 0.3, 0.12])
+    assert float(measure("equal_opportunity_difference", rates).value) == pytest.approx(0.4)
+    assert float(measure("equalized_odds_difference", rates).value) == pytest.approx(0.4)
+    assert float(measure("average_odds_difference", rates).value) == pytest.approx(0.3)
+    assert float(measure("equalized_odds_ratio", rates).value) == pytest.approx(1 / 3)
+
+
+def test_groups_without_positives_make_a_measure_incomplete():
+    # A classifier that is always right, and a group without positives: no difference of 1.
+    always_right = odds([1.0, None, 1.0], [0.0, 0.0, 0.0])
+    held = measure("equalized_odds_difference", always_right)
+    assert float(held.value) == 0.0
+    assert "1 group without positives" in held.undefined
+    assert parse_requirement("equalized_odds_difference<=0.1").judge(held).status == "undecided"
+    unfair = measure("equalized_odds_difference", odds([1.0, None, 0.2], [0.0, 0.0, 0.0]))
+    assert parse_requirement("equalized_odds_difference<=0.1").judge(unfair).status == "breached"
+    assert parse_requirement("equalized_odds_difference>=0.1").judge(unfair).status == "met"
+    ratio = measure("equalized_odds_ratio", odds([1.0, None, 0.2], [0.5, 0.5, 0.5]))
+    assert parse_requirement("equalized_odds_ratio>=0.5").judge(ratio).status == "breached"
+    assert parse_requirement("equalized_odds_ratio>=0.1").judge(ratio).status == "undecided"
+    nothing = measure("equal_opportunity_difference", odds([None, None], [0.1, 0.2]))
+    assert nothing.value is None
+    assert measure("average_odds_difference", odds([None, None], [0.1, 0.2])).value is None
+    halves = measure("equalized_odds_ratio", odds([0.5, 0.5], [0.0, 0.0]))
+    assert float(halves.value) == 1.0
+    assert halves.undefined == "every false positive rate is 0"
 
 
 def test_wilson_against_published_values():
@@ -74,10 +108,10 @@ def test_zero_rates():
     assert measure("disparate_impact", exact(0.0, 0.5)).value == Enclosure(0.0, 0.0)
     undefined = measure("disparate_impact", exact(0.0, 0.0))
     assert undefined.value is None
-    assert undefined.undefined == "every rate is 0"
+    assert undefined.undefined == "every selection rate is 0"
     assert parse_requirement("disparate_impact>=0.8").judge(undefined).status == "undecided"
     assert measure("statistical_parity_difference", exact(0.0, 0.0)).value == Enclosure(0, 0.0)
-    assert measure("disparate_impact", []).undefined == "no group has rows"
+    assert measure("disparate_impact", Rates()).undefined == "no group has rows"
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=6))
@@ -85,7 +119,7 @@ def test_measures_of_bounds_hold_the_measure_of_every_rate_inside(triples):
     inside = [sorted(triple)[1] for triple in triples]
     bounds = [Enclosure(min(triple), max(triple)) for triple in triples]
     for name in ("disparate_impact", "statistical_parity_difference"):
-        truth, enclosure = measure(name, exact(*inside)), measure(name, bounds)
+        truth, enclosure = measure(name, exact(*inside)), measure(name, Rates(bounds))
         if truth.value is not None:
             assert enclosure.value.lo <= truth.value.lo <= enclosure.value.hi
 
