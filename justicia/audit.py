@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from justicia import encoders, models, solvers, tables
 from justicia.collecting import Announcements
 from justicia.comparison import GroupingAudit, RequirementAudit, compare, judge
 from justicia.errors import InputError
-from justicia.inputs import as_groupings, as_list, as_requirements, columns_for_model, model_and_table
+from justicia.inputs import as_groupings, as_list, as_requirements, collapse_one_hot, columns_for_model, model_and_table
 from justicia.questions import Question
 from justicia.words import counted, listed
 
@@ -157,6 +157,7 @@ def verify(
     confidence: float = 0.95,
     require: str | Sequence[str] = (),
     features: Sequence[str] | None = None,
+    one_hot: Mapping[str, Sequence[str]] | bool | None = None,
     na: Sequence[str] = (),
     delimiter: str | None = None,
     encoding: str = "utf-8",
@@ -194,6 +195,8 @@ def verify(
         Requirements such as "disparate_impact>=0.8".
     features : sequence of str, optional
         The columns that a model fitted without column names takes, in its order.
+    one_hot : mapping of str to sequence of str, or False, optional
+        Columns that were one-hot encoded, by the name of their feature. Others are found; False: there are none.
     na, delimiter, encoding
         How a CSV file is read; see `justicia.tables.read_table`.
     seed : int
@@ -233,7 +236,9 @@ def verify(
             label=label, na=na, delimiter=delimiter, encoding=encoding, seed=seed, trust=trust_model,
         )  # fmt: skip
         fitted = models.unwrap(file.predictor)
-        frame = columns_for_model(fitted, table, features, label)
+        columns = columns_for_model(fitted, table, features, label)
+        seen = collapse_one_hot(fitted, table, columns, one_hot, label)
+        fitted, table, frame = seen.fitted, seen.table, seen.frame
         roles = tables.assign_roles(
             table,
             sensitive=as_groupings(sensitive_features),
@@ -249,7 +254,17 @@ def verify(
         unseen = domain.unseen(frame)
         _announce_features(domain.names, table, unseen)
 
-        question = Question(decision, domain, points, frame, structure, solvers.pick(solver, decision), time_limit)
+        question = Question(
+            decision,
+            domain,
+            points,
+            frame,
+            structure,
+            solvers.pick(solver, decision),
+            time_limit,
+            seen.one_hot,
+            seen.expansion,
+        )
         groupings = []
         for sensitive in roles.groupings:
             groups = tables.group_rows(table.frame, sensitive)

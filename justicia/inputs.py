@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,22 @@ import numpy as np
 from justicia import models, tables
 from justicia.errors import InputError, LabelError, TableError
 from justicia.metrics import Requirement, parse_requirement
+from justicia.tables.one_hot import OneHot, collapse, settle_one_hot
 from justicia.tables.roles import find_groupings
 from justicia.words import counted, did_you_mean, listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["as_groupings", "as_list", "as_requirements", "columns_for_model", "model_and_table"]
+__all__ = [
+    "Collapsed",
+    "as_groupings",
+    "as_list",
+    "as_requirements",
+    "collapse_one_hot",
+    "columns_for_model",
+    "model_and_table",
+]
 
 _LABEL = "y"
 
@@ -163,15 +172,15 @@ def _trained(name: str, table: tables.Table, label: str | None, sensitive_featur
 
 def columns_for_model(
     fitted: models.FittedModel, table: tables.Table, features: Sequence[str] | None, label: str | None
-) -> pd.DataFrame:
-    """The columns of the table that the model takes, in its order."""
+) -> list[str]:
+    """Names of the table's columns that the model takes, in its order."""
     frame = table.frame
     if fitted.columns is not None:
         absent = [name for name in fitted.columns if name not in frame.columns]
         if absent:
             near = did_you_mean(absent[0], frame.columns)
             raise TableError(f"the table lacks {listed(absent)}, which the model was fitted on{near}")
-        return _widened(frame[list(fitted.columns)])
+        return list(fitted.columns)
     if features is None:
         outcome = label or (table.description.label if table.description is not None else None)
         names = [str(name) for name in frame.columns if name != outcome]
@@ -180,14 +189,64 @@ def columns_for_model(
                 f"the model was fitted without column names and takes {counted(fitted.n_columns, 'column')}; the table "
                 f"has {len(names)} beside the label: name them in the model's order with --features"
             )
-    else:
-        names = list(features)
-        absent = [name for name in names if name not in frame.columns]
-        if absent:
-            raise TableError(f"the table lacks {listed(absent)}{did_you_mean(absent[0], frame.columns)}")
-        if len(names) != fitted.n_columns:
-            raise TableError(f"--features names {len(names)} columns, and the model takes {fitted.n_columns}")
-    return _widened(frame[names])
+        return names
+    names = list(features)
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        raise TableError(f"the table lacks {listed(absent)}{did_you_mean(absent[0], frame.columns)}")
+    if len(names) != fitted.n_columns:
+        raise TableError(f"--features names {len(names)} columns, and the model takes {fitted.n_columns}")
+    return names
+
+
+@dataclass(frozen=True)
+class Collapsed:
+    """Model and table in terms of features, one-hot columns collapsed.
+
+    Attributes
+    ----------
+    fitted : FittedModel
+    table : Table
+    frame : DataFrame
+        The columns that `fitted` takes.
+    one_hot : list of OneHot
+    expansion : OneHotExpansion or None
+    """
+
+    fitted: models.FittedModel
+    table: tables.Table
+    frame: pd.DataFrame
+    one_hot: list[OneHot]
+    expansion: models.OneHotExpansion | None
+
+
+def collapse_one_hot(
+    fitted: models.FittedModel,
+    table: tables.Table,
+    columns: list[str],
+    one_hot: Mapping[str, Sequence[str]] | bool | None,
+    label: str | None,
+) -> Collapsed:
+    """See several 0/1 columns of the table as the one feature that they are.
+
+    Parameters
+    ----------
+    columns : list of str
+        Columns that the model takes.
+    one_hot : mapping of str to sequence of str, or False, optional
+        Columns by the name of their feature; more are looked for. False: there are none.
+    label : str, optional
+    """
+    given = one_hot if isinstance(one_hot, Mapping) else {}
+    exclude = [label] if label is not None else []
+    held = settle_one_hot(table.frame, given, search=one_hot is not False, exclude=exclude)
+    table = replace(table, frame=collapse(table.frame, held))
+    inside = [feature for feature in held if set(feature.columns) & set(columns)]
+    if not inside:
+        return Collapsed(fitted, table, _widened(table.frame[columns]), held, None)
+    expansion = models.OneHotExpansion(table.frame, inside, columns)
+    frame = _widened(table.frame[list(expansion.inputs)])
+    return Collapsed(models.expanded(fitted, expansion), table, frame, held, expansion)
 
 
 def _widened(frame: pd.DataFrame) -> pd.DataFrame:

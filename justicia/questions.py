@@ -12,13 +12,17 @@ from justicia.comparison import Stratum
 from justicia.ssat import Formula
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
     from justicia.enclosure import Enclosure
     from justicia.encoders import Decision
+    from justicia.models import OneHotExpansion
     from justicia.population import Domain, Population
     from justicia.solvers import Solution, Solver
     from justicia.tables import Grouping
+    from justicia.tables.one_hot import OneHot
 
 __all__ = ["Question"]
 
@@ -39,6 +43,10 @@ class Question:
     engine : Solver
     time_limit : float or None
         Seconds for each answer.
+    one_hot : sequence of OneHot
+        Features of the domain that are several columns of the table.
+    expansion : OneHotExpansion or None
+        Turns drawn people into the columns that the model takes.
     """
 
     decision: Decision
@@ -48,6 +56,8 @@ class Question:
     structure: str
     engine: Solver
     time_limit: float | None
+    one_hot: Sequence[OneHot] = ()
+    expansion: OneHotExpansion | None = None
 
     def ask(self, groups: Grouping, rows: np.ndarray | None = None) -> tuple[Population, Solution]:
         """Fit a population to the rows of `groups` and enclose the rate of each group.
@@ -61,8 +71,11 @@ class Question:
         points = self.points if rows is None else self.points[rows]
         frame = self.frame if rows is None else self.frame[rows]
         counts = population.Counts(groups.groups, self.domain.sizes, groups.codes, points)
-        people = population.fit(self.structure, counts, self.domain, groups.sensitive)
-        people.people = population.People(frame, self.domain, points, groups.codes)
+        fixed = frozenset(groups.sensitive) | {
+            feature.name for feature in self.one_hot if {*feature.columns, *feature.aliases} & set(groups.sensitive)
+        }
+        people = population.fit(self.structure, counts, self.domain, groups.sensitive, fixed)
+        people.people = population.People(frame, self.domain, points, groups.codes, self.expansion)
         return people, self.engine.solve(Formula(people, self.decision), time_limit=self.time_limit)
 
     def ask_stratum(self, groups: Grouping, rows: np.ndarray) -> Stratum:

@@ -49,6 +49,12 @@ class _Announcer(logging.Handler):
 )
 @click.option("--json", "json_file", metavar="FILE", help="Write the audit as JSON; - for standard output.")
 @click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
+@click.option(
+    "--one-hot",
+    multiple=True,
+    metavar="NAME=COLUMN,COLUMN",
+    help="0/1 columns that are one feature; none: there are none.  [default: found]",
+)
 @click.option("--na", multiple=True, metavar="WORD", help="A word that means missing, besides the empty cell.")
 @click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file.  [default: ,]")
 @click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file.")
@@ -74,12 +80,14 @@ def verify(context: click.Context, /, **options: Any) -> int:
     options.pop("debug")
     sensitive = [[name.strip() for name in names.split(",")] for names in options.pop("sensitive")]
     features = options.pop("features")
+    one_hot = options.pop("one_hot")
     delimiter = options.pop("delimiter")
     try:
         audit = run(
             options.pop("model"),
             options.pop("data"),
             sensitive_features=sensitive or None,
+            one_hot=False if one_hot == ("none",) else dict(map(_one_hot, one_hot)),
             features=None if features is None else [name.strip() for name in features.split(",")],
             delimiter="\t" if delimiter in ("\\t", "tab") else delimiter,
             command=["justicia", *(sys.argv[1:] if context.obj is None else context.obj)],
@@ -94,6 +102,13 @@ def verify(context: click.Context, /, **options: Any) -> int:
         return audit.exit_code
     finally:
         logger.removeHandler(handler)
+
+
+def _one_hot(text: str) -> tuple[str, list[str]]:
+    name, equals, columns = text.partition("=")
+    if not equals or not name.strip():
+        raise click.BadParameter(f"{text!r} is not of the form name=column,column", param_hint="--one-hot")
+    return name.strip(), [column.strip() for column in columns.split(",")]
 
 
 def _print(audit: Any) -> None:

@@ -185,14 +185,21 @@ def _block(columns: Sequence[str], chain: tuple[Any, ...]) -> Block:
     return block
 
 
-def _follow(step: Any, wires: list[Wire], block: Block, depth: int) -> list[Wire]:
-    """Wires after `step`, the block's step number `depth`."""
+def _follow(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
+    """Wires after `step`, the block's step number `depth`; None where the block cannot stop before the step."""
     kind = type(step)
     name = kind.__name__
+    if name == "OneHotExpansion":
+        return _expansion(step, wires, block)
     if name == "ColumnTransformer" and kind.__module__.startswith("sklearn."):
-        if depth != 0:
-            raise UnsupportedModelError("a ColumnTransformer after another step is not supported: put it first")
         out: list[Wire] = []
+        if depth != 0:
+            for transformer, positions in _branches(step, [str(i) for i in range(len(wires))]):
+                inner_wires = [wires[position] for position in positions]
+                for part in _flattened([transformer]):
+                    inner_wires = _follow(part, inner_wires, block, None)
+                out += inner_wires
+            return out
         for transformer, positions in _branches(step, block.columns):
             inner = _block([block.columns[position] for position in positions], _flattened([transformer]))
             out += [Wire(positions[wire.source], wire.raw, wire.stepped) for wire in inner.wires]
@@ -241,11 +248,19 @@ def _positions(selection: Any, names: Sequence[str]) -> list[int]:
     return [index[item] if isinstance(item, str) else int(item) % len(names) for item in items]
 
 
-def _same(step: Any, wires: list[Wire], block: Block, depth: int) -> list[Wire]:
+def _expansion(step: Any, wires: list[Wire], block: Block) -> list[Wire]:
+    for name, values in step.categories.items():
+        block.categories[name] = [np.array(values, dtype=object)]
+    return [
+        Wire(source, value is None, value is not None) for source, value in zip(step.source, step.value, strict=True)
+    ]
+
+
+def _same(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
     return [Wire(wire.source, False, wire.stepped) for wire in wires]
 
 
-def _imputed(step: Any, wires: list[Wire], block: Block, depth: int) -> list[Wire]:
+def _imputed(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
     for wire in wires:
         if not _is_missing(step.missing_values) and not wire.stepped:
             # A number that stands for "missing" would cut an interval out of a numeric column.
@@ -264,7 +279,7 @@ def _is_missing(value: Any) -> bool:
     return bool(pd.isna(value))
 
 
-def _encoded(step: Any, wires: list[Wire], block: Block, depth: int) -> list[Wire]:
+def _encoded(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
     out = []
     for wire, categories, width in zip(wires, step.categories_, _widths(step), strict=True):
         if wire.raw:
@@ -290,17 +305,21 @@ def _widths(encoder: Any) -> list[int]:
     return widths
 
 
-def _discretized(step: Any, wires: list[Wire], block: Block, depth: int) -> list[Wire]:
+def _discretized(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
     out = []
     for position, (wire, edges, n_bins) in enumerate(zip(wires, step.bin_edges_, step.n_bins_, strict=True)):
         if not wire.stepped:
-            kink = Kink(None if wire.raw else block, depth, position, np.asarray(edges[1:-1], dtype=np.float64))
+            if depth is None and not wire.raw:
+                raise UnsupportedModelError(
+                    "KBinsDiscretizer after a scaler inside a ColumnTransformer that is not the first step is not supported"
+                )
+            kink = Kink(None if wire.raw else block, depth or 0, position, np.asarray(edges[1:-1], dtype=np.float64))
             block.kinks.setdefault(block.columns[wire.source], []).append(kink)
         out += [Wire(wire.source, False, True)] * (1 if step.encode == "ordinal" else int(n_bins))
     return out
 
 
-_FOLLOW: Mapping[str, Callable[[Any, list[Wire], Block, int], list[Wire]]] = {
+_FOLLOW: Mapping[str, Callable[[Any, list[Wire], Block, int | None], list[Wire]]] = {
     "KBinsDiscretizer": _discretized,
     "MinMaxScaler": _same,
     "OneHotEncoder": _encoded,

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from justicia.models.expansion import OneHotExpansion, expanded
 from justicia.models.loading import ModelFile, load_model
 from justicia.models.training import TRAINABLE, train
 from justicia.models.unwrapping import FittedModel, ThresholdRule, unwrap
 
-__all__ = ["TRAINABLE", "FittedModel", "ModelFile", "ThresholdRule", "load_model", "train", "unwrap"]
+__all__ = [
+    "TRAINABLE",
+    "FittedModel",
+    "ModelFile",
+    "OneHotExpansion",
+    "ThresholdRule",
+    "expanded",
+    "load_model",
+    "train",
+    "unwrap",
+]

@@ -17,7 +17,7 @@ from justicia.population.tree import fit_tree
 from justicia.words import did_you_mean
 
 if TYPE_CHECKING:
-    Fit = Callable[[Counts, Domain, tuple[str, ...]], Population]
+    Fit = Callable[[Counts, Domain, tuple[str, ...], frozenset[str]], Population]
 
 __all__ = [
     "STRUCTURES",
@@ -40,7 +40,13 @@ STRUCTURES: dict[str, Fit] = {
 """Every structure by name; the first is the default."""
 
 
-def fit(structure: str, counts: Counts, domain: Domain, sensitive: tuple[str, ...]) -> Population:
+def fit(
+    structure: str,
+    counts: Counts,
+    domain: Domain,
+    sensitive: tuple[str, ...],
+    fixed: frozenset[str] | None = None,
+) -> Population:
     """Fit the population of the named structure.
 
     Parameters
@@ -51,6 +57,8 @@ def fit(structure: str, counts: Counts, domain: Domain, sensitive: tuple[str, ..
         People by group and domain point; each group key holds one value a sensitive column.
     domain : Domain
     sensitive : tuple of str
+    fixed : frozenset of str, optional
+        Features that are sensitive columns, and so never shrunk; `sensitive` unless given.
 
     Raises
     ------
@@ -59,4 +67,4 @@ def fit(structure: str, counts: Counts, domain: Domain, sensitive: tuple[str, ..
     """
     if structure not in STRUCTURES:
         raise InputError(f"no population is called {structure!r}{did_you_mean(structure, STRUCTURES)}")
-    return STRUCTURES[structure](counts, domain, sensitive)
+    return STRUCTURES[structure](counts, domain, sensitive, frozenset(sensitive) if fixed is None else fixed)

@@ -66,6 +66,8 @@ class EmpiricalPopulation(Population):
         return points[rng.choice(members, size=n, p=share)]
 
 
-def fit_empirical(counts: Counts, domain: Domain, sensitive: tuple[str, ...]) -> EmpiricalPopulation:
+def fit_empirical(
+    counts: Counts, domain: Domain, sensitive: tuple[str, ...], fixed: frozenset[str] = frozenset()
+) -> EmpiricalPopulation:
     """The counted people as they are."""
     return EmpiricalPopulation(counts, domain, sensitive)

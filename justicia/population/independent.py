@@ -23,7 +23,9 @@ def frequency_node(counts: Counts, feature: int, rows: np.ndarray) -> Node:
     return Node(feature, (), table, np.arange(cells.shape[1]), None)
 
 
-def fit_independent(counts: Counts, domain: Domain, sensitive: tuple[str, ...]) -> NetworkPopulation:
+def fit_independent(
+    counts: Counts, domain: Domain, sensitive: tuple[str, ...], fixed: frozenset[str] = frozenset()
+) -> NetworkPopulation:
     """Fit plain frequencies k / n of each group, without smoothing, so that anyone can recompute them."""
     rows = counts.rows()
     nodes = tuple(frequency_node(counts, feature, rows) for feature in range(len(domain.features)))

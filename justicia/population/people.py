@@ -18,14 +18,18 @@ class People:
     """Draws raw values for domain points.
 
     A feature's value is drawn from the rows that lie in the same cell, those of the group when it has any there; the
-    model cannot tell them apart. A column that the model takes and does not depend on is drawn from the group's rows.
+    model cannot tell them apart. A column that the model takes and does not depend on is drawn from the group's rows. What
+    has a method `transform` as `finish` turns the result into the columns that the model takes.
     """
 
-    def __init__(self, frame: pd.DataFrame, domain: Domain, points: np.ndarray, groups: np.ndarray) -> None:
+    def __init__(
+        self, frame: pd.DataFrame, domain: Domain, points: np.ndarray, groups: np.ndarray, finish: Any = None
+    ) -> None:
         self._frame = frame
         self._domain = domain
         self._points = points
         self._groups = groups
+        self._finish = finish
 
     def draw(self, points: np.ndarray, group: int, rng: np.random.Generator) -> pd.DataFrame:
         """One person a point, of the group at position `group`.
@@ -50,7 +54,8 @@ class People:
                 columns[name] = self._values(position[name], points[:, position[name]], members, rng)
             else:
                 columns[name] = self._frame[name].iloc[rng.choice(members, size=len(points))].reset_index(drop=True)
-        return pd.DataFrame(columns)
+        people = pd.DataFrame(columns)
+        return people if self._finish is None else self._finish.transform(people)
 
     def _values(
         self, position: int, cells: np.ndarray, members: np.ndarray, rng: np.random.Generator

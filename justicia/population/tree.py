@@ -6,8 +6,8 @@ information given the group (Chow and Liu 1968), or given each sensitive column 
 it. A table of a group is its counts plus `PRIOR` people who follow the product of what each sensitive column alone
 says; those tables in turn are shrunk by `PRIOR` towards the table of all people.
 
-Sensitive columns that are features stand apart: constant given the group, or plain frequencies, and never shrunk.
-Cells that no row holds keep probability 0 everywhere.
+Features that are sensitive columns have plain frequencies: they are constant given the group, or vary inside their own bin
+only, and must not leak out of it. Cells that no row holds keep probability 0 everywhere.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from justicia.population.base import Node
-from justicia.population.independent import frequency_node
 from justicia.population.network import NetworkPopulation
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from justicia.population.counts import Counts
     from justicia.population.domain import Domain
 
@@ -33,7 +34,9 @@ SMALL_GROUP = 60
 """With fewer rows a group, mutual information is measured given each sensitive column instead of given the group."""
 
 
-def fit_tree(counts: Counts, domain: Domain, sensitive: tuple[str, ...]) -> NetworkPopulation:
+def fit_tree(
+    counts: Counts, domain: Domain, sensitive: tuple[str, ...], fixed: frozenset[str] = frozenset()
+) -> NetworkPopulation:
     """Fit structure and tables.
 
     Parameters
@@ -42,35 +45,32 @@ def fit_tree(counts: Counts, domain: Domain, sensitive: tuple[str, ...]) -> Netw
     domain : Domain
     sensitive : tuple of str
         Sensitive columns of the grouping; each group key holds one value a column.
+    fixed : frozenset of str
+        Features that are sensitive columns.
 
     Returns
     -------
     NetworkPopulation
     """
     rows = counts.rows()
-    fixed = [i for i, name in enumerate(domain.names) if name in sensitive]
-    free = [i for i in range(len(domain.features)) if i not in fixed]
     margins = _margins(counts.group_keys)
     states = [
         coarse_states(counts.of_feature(i).sum(axis=0), feature.numeric, apart=feature.missing)
         for i, feature in enumerate(domain.features)
     ]
-    order, parent = spanning_forest(_information(counts, free, states, margins, rows))
-    nodes = [frequency_node(counts, feature, rows) for feature in fixed]
-    for position in order:
-        feature = free[position]
-        above = None if parent[position] < 0 else free[parent[position]]
-        if above is None:
+    order, parent = spanning_forest(_information(counts, states, margins, rows))
+    nodes = []
+    for feature in order:
+        above = int(parent[feature])
+        if above < 0:
             table = counts.of_feature(feature, states[feature])[:, None, :]
         else:
             table = counts.of_pair(above, feature, states)
-        parents = () if above is None else (above,)
-        within = (
-            None
-            if len(np.unique(states[feature])) == len(states[feature])
-            else _within(counts, feature, states, margins)
-        )
-        nodes.append(Node(feature, parents, _shrunk(table, margins), states[feature], within))
+        estimate = _frequencies if domain.names[feature] in fixed else _shrunk
+        coarse = int(states[feature].max()) + 1 < len(states[feature])
+        within = _within(counts.of_feature(feature), states[feature], margins, estimate) if coarse else None
+        parents = () if above < 0 else (above,)
+        nodes.append(Node(feature, parents, estimate(table, margins), states[feature], within))
     return NetworkPopulation("tree", domain, sensitive, counts.group_keys, rows, tuple(nodes))
 
 
@@ -133,15 +133,13 @@ def _summed(counts: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return summed
 
 
-def _information(
-    counts: Counts, free: list[int], states: list[np.ndarray], margins: list[np.ndarray], rows: np.ndarray
-) -> np.ndarray:
-    """Mutual information of each pair of features given the group, in nats, of shape (n_free, n_free)."""
-    information = np.zeros((len(free), len(free)))
+def _information(counts: Counts, states: list[np.ndarray], margins: list[np.ndarray], rows: np.ndarray) -> np.ndarray:
+    """Mutual information of each pair of features given the group, in nats, of shape (n_features, n_features)."""
+    information = np.zeros((len(states), len(states)))
     small = rows.sum() < SMALL_GROUP * len(rows) and bool(margins)
-    for i, first in enumerate(free):
+    for i in range(len(states)):
         for j in range(i):
-            pairs = counts.of_pair(free[j], first, states)
+            pairs = counts.of_pair(j, i, states)
             tables = [_summed(pairs, codes) for codes in margins] if small else [pairs]
             information[i, j] = information[j, i] = np.mean([_conditional_information(table) for table in tables])
     return information
@@ -225,11 +223,22 @@ def _shrunk(table: np.ndarray, margins: list[np.ndarray]) -> np.ndarray:
     return np.asarray(shrunk / shrunk.sum(axis=-1, keepdims=True))
 
 
-def _within(counts: Counts, feature: int, states: list[np.ndarray], margins: list[np.ndarray]) -> np.ndarray:
+def _frequencies(table: np.ndarray, margins: list[np.ndarray]) -> np.ndarray:
+    """The same without shrinkage; where a group has no row in a parent state, its own frequencies in all of them."""
+    own = table.sum(axis=1, keepdims=True).astype(np.float64)
+    uniform = np.full(table.shape[-1], 1 / table.shape[-1])
+    return _normalised(table.astype(np.float64), _normalised(own, uniform))
+
+
+def _within(
+    cells: np.ndarray,
+    states: np.ndarray,
+    margins: list[np.ndarray],
+    estimate: Callable[[np.ndarray, list[np.ndarray]], np.ndarray],
+) -> np.ndarray:
     """Probability of each cell given its state and group, of shape (n_groups, n_cells)."""
-    cells = counts.of_feature(feature)
     within = np.zeros(cells.shape)
-    for state in range(int(states[feature].max()) + 1):
-        inside = np.flatnonzero(states[feature] == state)
-        within[:, inside] = _shrunk(cells[:, inside][:, None, :], margins)[:, 0, :]
+    for state in range(int(states.max()) + 1):
+        inside = np.flatnonzero(states == state)
+        within[:, inside] = estimate(cells[:, inside][:, None, :], margins)[:, 0, :]
     return within
