@@ -7,14 +7,14 @@ scikit-learn pipelines hold it and when calling it with any arguments runs none 
 
 from __future__ import annotations
 
-__all__ = ["ALLOWED", "RENAMED"]
+__all__ = ["ALLOWED", "CALLABLE", "RENAMED", "STATEFUL"]
 
 _BY_MODULE = {
-    "builtins": "bytearray bytes complex dict frozenset list range set slice tuple",
+    "builtins": "bool bytearray bytes complex float frozenset int object set slice str",
     "collections": "OrderedDict",
     "numpy": (
-        "bool bool_ dtype float16 float32 float64 int16 int32 int64 int8 ndarray str_ uint16 uint32 uint64 uint8 "
-        "exp expm1 log log10 log1p log2 sqrt square"
+        "bool bool_ dtype float16 float32 float64 floating int16 int32 int64 int8 integer ndarray number object_ str_ "
+        "uint16 uint32 uint64 uint8 exp expm1 log log10 log1p log2 sqrt square"
     ),
     "numpy._core.multiarray": "_reconstruct scalar",
     "numpy._core.numeric": "_frombuffer",
@@ -27,22 +27,15 @@ _BY_MODULE = {
     "scipy.interpolate._bsplines": "BSpline",
     "scipy.sparse._csc": "csc_array csc_matrix",
     "scipy.sparse._csr": "csr_array csr_matrix",
-    "pandas": (
-        "BooleanDtype Categorical CategoricalDtype DataFrame Float64Dtype Index Int64Dtype RangeIndex Series "
-        "StringDtype"
-    ),
+    "pandas": "BooleanDtype Categorical CategoricalDtype Float64Dtype Index Int64Dtype RangeIndex StringDtype",
     "pandas._libs.arrays": "__pyx_unpickle_NDArrayBacked",
-    "pandas._libs.internals": "_unpickle_block",
     "pandas.arrays": "ArrowStringArray StringArray",
     "pandas.core.arrays.categorical": "Categorical",
     "pandas.core.arrays.string_": "StringArray StringDtype",
     "pandas.core.arrays.string_arrow": "ArrowStringArray",
     "pandas.core.dtypes.dtypes": "CategoricalDtype",
-    "pandas.core.frame": "DataFrame",
     "pandas.core.indexes.base": "Index _new_Index",
     "pandas.core.indexes.range": "RangeIndex",
-    "pandas.core.internals.managers": "BlockManager SingleBlockManager",
-    "pandas.core.series": "Series",
     "sklearn._loss._loss": "CyHalfBinomialLoss CyHalfMultinomialLoss CyExponentialLoss",
     "sklearn._loss.link": "HalfLogitLink Interval LogitLink MultinomialLogit",
     "sklearn._loss.loss": "ExponentialLoss HalfBinomialLoss HalfMultinomialLoss",
@@ -79,7 +72,7 @@ _BY_MODULE = {
     "sklearn.model_selection._search": "GridSearchCV RandomizedSearchCV",
     "sklearn.model_selection._search_successive_halving": "HalvingGridSearchCV HalvingRandomSearchCV",
     "sklearn.model_selection._split": (
-        "GroupKFold KFold RepeatedKFold RepeatedStratifiedKFold ShuffleSplit StratifiedGroupKFold StratifiedKFold "
+        "_CVIterableWrapper GroupKFold KFold RepeatedKFold RepeatedStratifiedKFold ShuffleSplit StratifiedGroupKFold StratifiedKFold "
         "StratifiedShuffleSplit TimeSeriesSplit"
     ),
     "sklearn.naive_bayes": "BernoulliNB CategoricalNB ComplementNB GaussianNB MultinomialNB",
@@ -104,6 +97,39 @@ _BY_MODULE = {
 }
 
 ALLOWED = frozenset((module, name) for module, names in _BY_MODULE.items() for name in names.split())
+
+CALLABLE = frozenset(
+    (module, name)
+    for module, names in {
+        "builtins": "bytearray bytes complex frozenset set slice",
+        "collections": "OrderedDict",
+        "numpy": "dtype",
+        "numpy._core.multiarray": "_reconstruct scalar",
+        "numpy._core.numeric": "_frombuffer",
+        "numpy.ma.core": "_mareconstruct",
+        "numpy.random._pickle": "__bit_generator_ctor __generator_ctor __randomstate_ctor",
+        "numpy.random.bit_generator": "SeedSequence __pyx_unpickle_SeedSequence",
+        "pandas": "BooleanDtype CategoricalDtype Float64Dtype Int64Dtype StringDtype",
+        "pandas._libs.arrays": "__pyx_unpickle_NDArrayBacked",
+        "pandas.core.arrays.string_": "StringDtype",
+        "pandas.core.dtypes.dtypes": "CategoricalDtype",
+        "pandas.core.indexes.base": "_new_Index",
+        "sklearn._loss._loss": "CyExponentialLoss CyHalfBinomialLoss CyHalfMultinomialLoss",
+        "sklearn.linear_model._sgd_fast": "Hinge Log ModifiedHuber SquaredHinge",
+        "sklearn.tree._tree": "Tree",
+        "sklearn.utils._bunch": "Bunch",
+    }.items()
+    for name in names.split()
+)
+"""Pairs that a file may call with arguments; the others it may only hold, or make empty instances of."""
+
+STATEFUL = ALLOWED | {
+    ("numpy.random.mtrand", "RandomState"),
+    ("numpy.random._generator", "Generator"),
+    ("pandas.core.arrays.string_arrow", "ArrowStringArray"),
+    ("pandas.core.arrays.string_", "StringArray"),
+}
+"""Classes of instances whose state a file may set."""
 
 RENAMED = {
     "__builtin__": "builtins",

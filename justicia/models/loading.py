@@ -1,8 +1,6 @@
 """Load a model file without running what is inside it.
 
-A pickle is a program. It is read here by an unpickler that looks up nothing but the exact pairs of `_allowed`, sets
-state on instances only, and reads joblib's arrays itself, because joblib reads arrays of objects with the plain
-unpickler. ``trust`` switches all of that off.
+A pickle is a program; `_unpickling` reads it under a list of what it may do. ``trust`` switches that off.
 """
 
 from __future__ import annotations
@@ -10,25 +8,22 @@ from __future__ import annotations
 import io
 import logging
 import os
-import pickle
 import re
-import types
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-import numpy as np
-
-from justicia.errors import ModelFileError
-from justicia.models._allowed import ALLOWED, RENAMED
+from justicia.compressed import decompressed, kind_of
+from justicia.errors import JusticiaError, ModelFileError
+from justicia.models._allowed import ALLOWED
+from justicia.models._unpickling import TRUST, Unpickler
 from justicia.words import listed
 
 __all__ = ["ModelFile", "load_model"]
 
 logger = logging.getLogger(__name__)
 
-_TRUST = "if you trust whoever made the file, pass --trust-model"
 _SUFFIXES = (".pkl", ".pickle", ".joblib", ".skops")
 
 
@@ -121,7 +116,7 @@ def _load_skops(content: bytes, name: str, trust: bool) -> Any:
         untrusted = skops_io.get_untrusted_types(data=content)
         refused = [kind for kind in untrusted if tuple(kind.rsplit(".", 1)) not in ALLOWED]
         if refused and not trust:
-            raise ModelFileError(f"{name} holds {listed(refused)}, which no model file needs: {_TRUST}")
+            raise ModelFileError(f"{name} holds {listed(refused)}, which no model file needs: {TRUST}")
         return skops_io.loads(content, trusted=untrusted)
     except ModelFileError:
         raise
@@ -130,16 +125,19 @@ def _load_skops(content: bytes, name: str, trust: bool) -> Any:
 
 
 def _load_pickle(content: bytes, name: str, trust: bool) -> Any:
+    plain = None
     try:
-        plain = _decompressed(content)
+        plain = _plain(content)
         if trust:
             import joblib
 
             return joblib.load(io.BytesIO(content))
-        return _Unpickler(io.BytesIO(plain), name).load()
-    except ModelFileError:
+        return Unpickler(io.BytesIO(plain), name).load()
+    except JusticiaError:
         raise
     except Exception as error:  # a broken pickle raises whatever its opcodes lead to
+        if plain is not None and not plain.startswith(b"\x80"):
+            raise ModelFileError(f"{name} is not a pickle that can be read: it does not begin as one") from error
         versions = _version_hint(content)
         raise ModelFileError(f"{name} cannot be loaded: {_said(error)}{versions}") from error
 
@@ -154,11 +152,15 @@ def _version_hint(content: bytes) -> str:
     import sklearn
 
     try:
-        plain = _decompressed(content)
-    except (OSError, EOFError, ValueError):
+        plain = _plain(content)
+    except ValueError:
         return ""
     memo = rb"(?:\x94|q.|r....)?"
-    found = re.search(rb"_sklearn_version" + memo + rb"(?:\x8c.|X....)(\d+\.\d+[0-9A-Za-z.+]*)", plain, re.DOTALL)
+    found = re.search(
+        rb"_sklearn_version" + memo + rb"(?:\x8c.|X....)(\d+\.\d+(?:\.\d+)?(?:\.?(?:a|b|rc|dev|post)\d+)*)",
+        plain,
+        re.DOTALL,
+    )
     if found is None or found[1].decode() == sklearn.__version__:
         return ""
     trained = found[1].decode()
@@ -168,117 +170,6 @@ def _version_hint(content: bytes) -> str:
     )
 
 
-def _decompressed(content: bytes) -> bytes:
-    import bz2
-    import gzip
-    import lzma
-    import zlib
-
-    try:
-        if content[:2] == b"\x1f\x8b":
-            return gzip.decompress(content)
-        if content[:1] == b"x" and content[1:2] in (b"\x01", b"\x5e", b"\x9c", b"\xda"):
-            return zlib.decompress(content)
-        if content[:3] == b"BZh":
-            return bz2.decompress(content)
-        if content[:6] == b"\xfd7zXZ\x00" or content[:3] == b"\x5d\x00\x00":
-            return lzma.decompress(content)
-    except (zlib.error, lzma.LZMAError) as error:
-        raise ValueError(f"compressed data is broken ({error})") from error
-    return content
-
-
-class _JoblibArray:
-    """Stands in for joblib's array wrapper: its state says how the array's bytes follow in the stream."""
-
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    order: str
-    numpy_array_alignment_bytes: int | None = None
-
-    def read(self, unpickler: _Unpickler) -> Any:
-        if not isinstance(self.dtype, np.dtype) or not all(isinstance(n, int) and n >= 0 for n in self.shape):
-            raise pickle.UnpicklingError("an array's header is malformed")
-        file = unpickler.file
-        if self.dtype.hasobject:
-            return _Unpickler(file, unpickler.name).load()
-        if self.numpy_array_alignment_bytes is not None:
-            padding = file.read(1)
-            file.read(padding[0] if padding else 0)
-        count = int(np.prod(self.shape, dtype=object)) if self.shape else 1
-        data = file.read(count * self.dtype.itemsize)
-        if len(data) != count * self.dtype.itemsize:
-            raise pickle.UnpicklingError("the file ends inside an array")
-        flat = np.frombuffer(bytearray(data), dtype=self.dtype)
-        if self.order == "F":
-            return flat.reshape(self.shape[::-1]).transpose()
-        return flat.reshape(self.shape)
-
-
-def _encode(text: str, encoding: str = "latin1") -> bytes:
-    if encoding not in ("latin1", "latin-1"):
-        raise pickle.UnpicklingError(f"encoding {encoding!r}")
-    return text.encode("latin1")
-
-
-def _restore_arrow(data: Any) -> Any:
-    from pyarrow import lib
-
-    array = lib._restore_array(data)
-    array.validate(full=True)
-    return array
-
-
-def _arrow_type(name: str) -> Any:
-    from pyarrow import lib
-
-    return lib.type_for_alias(name)
-
-
-def _arrow_buffer(data: bytes) -> Any:
-    from pyarrow import lib
-
-    return lib.py_buffer(bytes(data))
-
-
-_REPLACED: dict[tuple[str, str], Any] = {
-    ("_codecs", "encode"): _encode,
-    ("joblib.numpy_pickle", "NumpyArrayWrapper"): _JoblibArray,
-    ("pyarrow.lib", "_restore_array"): _restore_arrow,
-    ("pyarrow.lib", "py_buffer"): _arrow_buffer,
-    ("pyarrow.lib", "type_for_alias"): _arrow_type,
-}
-
-_STATELESS = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc)
-
-
-class _Unpickler(pickle._Unpickler):
-    """The pure Python unpickler, which lets lookups and state be checked."""
-
-    dispatch: ClassVar[dict[int, Any]] = dict(pickle._Unpickler.dispatch)
-    stack: list[Any]
-
-    def __init__(self, file: io.BytesIO, name: str) -> None:
-        super().__init__(file)
-        self.file = file
-        self.name = name
-
-    def find_class(self, module: str, name: str) -> Any:
-        pair = (RENAMED.get(module, module), name)
-        if pair in _REPLACED:
-            return _REPLACED[pair]
-        if pair not in ALLOWED:
-            raise ModelFileError(f"{self.name} holds {module}.{name}, which no model file needs: {_TRUST}")
-        if pair[0].startswith("sklearn.model_selection"):
-            # Halving searches are importable only after this switch.
-            from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-        return super().find_class(*pair)
-
-    def load_build(self) -> None:
-        if isinstance(self.stack[-2], _STATELESS):
-            raise ModelFileError(f"{self.name} changes {self.stack[-2]!r} while it loads: {_TRUST}")
-        super().load_build()  # type: ignore[misc]
-        if isinstance(self.stack[-1], _JoblibArray):
-            self.stack[-1] = self.stack[-1].read(self)
-
-    dispatch[pickle.BUILD[0]] = load_build
+def _plain(content: bytes) -> bytes:
+    kind = kind_of(content)
+    return content if kind is None else decompressed(content, kind)

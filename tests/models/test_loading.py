@@ -52,6 +52,14 @@ def models():
     for name, selection in columns.items():
         step = ColumnTransformer([("t", OneHotEncoder(), selection)], remainder=MinMaxScaler())
         yield name, make_pipeline(step, DecisionTreeClassifier(max_depth=3))
+    for name, selector in {
+        "numbers": make_column_selector(dtype_include=np.number),
+        "objects": make_column_selector(dtype_exclude=[np.number, bool]),
+    }.items():
+        step = ColumnTransformer(
+            [("n", MinMaxScaler(), ["a"]), ("o", OneHotEncoder(dtype=int), text), ("d", "drop", selector)]
+        )
+        yield name, make_pipeline(step, DecisionTreeClassifier(max_depth=3))
     step = ColumnTransformer([("t", OrdinalEncoder(), text), ("k", KBinsDiscretizer(3), ["a"])])
     pipeline = make_pipeline(
         step.set_output(transform="default"), DecisionTreeClassifier(random_state=np.random.RandomState(1))
@@ -60,6 +68,8 @@ def models():
     grid = {"decisiontreeclassifier__max_depth": [2, 3]}
     for scoring in (None, "accuracy", "roc_auc", "f1_macro"):
         yield f"grid {scoring}", GridSearchCV(pipeline, grid, scoring=scoring, cv=StratifiedKFold(3))
+    splits = list(StratifiedKFold(3).split(table, np.where(table["a"] > 0, "yes", "no")))
+    yield "grid of splits", GridSearchCV(pipeline, grid, cv=splits)
     yield "random", RandomizedSearchCV(pipeline, grid, n_iter=2, cv=3, random_state=0)
     yield "fixed", FixedThresholdClassifier(pipeline, threshold=0.4, pos_label="yes")
     yield "tuned", TunedThresholdClassifierCV(pipeline, cv=3)
