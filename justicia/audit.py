@@ -11,7 +11,15 @@ from justicia import encoders, models, solvers, tables
 from justicia.collecting import Announcements
 from justicia.comparison import GroupingAudit, RequirementAudit, compare, judge
 from justicia.errors import InputError
-from justicia.inputs import as_groupings, as_list, as_requirements, collapse_one_hot, columns_for_model, model_and_table
+from justicia.inputs import (
+    as_list,
+    as_names,
+    as_requirements,
+    check_numbers,
+    collapse_one_hot,
+    columns_for_model,
+    settle_inputs,
+)
 from justicia.questions import Question
 from justicia.words import counted, listed
 
@@ -224,28 +232,28 @@ def verify(
     >>> audit.most_favored, audit.least_favored
     ({'race': 'White'}, {'race': 'Hispanic'})
     """
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence {confidence:g} does not lie between 0 and 1")
+    check_numbers(confidence, time_limit)
     if search not in ("enumerate",):
         raise InputError(f"no search is called {search!r} (there is: enumerate)")
-    structure, requirements = population, as_requirements(require)
+    requirements = as_requirements(require)
 
     with Announcements() as said:
-        file, table = model_and_table(
+        given = settle_inputs(
             model, data, y, sensitive_features,
             label=label, na=na, delimiter=delimiter, encoding=encoding, seed=seed, trust=trust_model,
         )  # fmt: skip
-        fitted = models.unwrap(file.predictor)
-        columns = columns_for_model(fitted, table, features, label)
-        seen = collapse_one_hot(fitted, table, columns, one_hot, label)
+        fitted = models.unwrap(given.file.predictor)
+        columns = columns_for_model(fitted, given.table, as_names(features), given.label)
+        seen = collapse_one_hot(fitted, given.table, columns, one_hot, given.label)
         fitted, table, frame = seen.fitted, seen.table, seen.frame
         roles = tables.assign_roles(
             table,
-            sensitive=as_groupings(sensitive_features),
-            label=label,
+            sensitive=given.groupings,
+            label=given.label,
             favorable=as_list(favorable),
             classes=fitted.classes,
-            model_columns=list(frame.columns),
+            model_columns=columns,
+            classify=lambda: encoders.predict(fitted, frame),
         )
 
         decision, domain = encoders.encode(fitted, frame, roles.favorable)
@@ -259,7 +267,7 @@ def verify(
             domain,
             points,
             frame,
-            structure,
+            population,
             solvers.pick(solver, decision),
             time_limit,
             seen.one_hot,
@@ -267,14 +275,14 @@ def verify(
         )
         groupings = []
         for sensitive in roles.groupings:
-            groups = tables.group_rows(table.frame, sensitive)
+            groups = tables.group_rows(table.people, sensitive)
             people, solution = question.ask(groups)
             strata = {kind: question.ask_stratum(groups, rows) for kind, rows in roles.strata.items()}
             groupings.append(compare(groups, people, solution, check.selected, strata, confidence))
         verdicts = tuple(judge(requirement, groupings) for requirement in requirements)
 
     return Audit(
-        file, fitted, table, roles, domain.names, unseen, check, tuple(groupings), verdicts, search, confidence,
+        given.file, fitted, table, roles, domain.names, unseen, check, tuple(groupings), verdicts, search, confidence,
         said.announcements, said.warnings, None if command is None else tuple(command),
     )  # fmt: skip
 

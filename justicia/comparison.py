@@ -153,12 +153,11 @@ class GroupingAudit:
         """One row a group, indexed by the sensitive columns."""
         import pandas as pd
 
-        rows: list[dict[str, Any]] = []
+        rows = []
         for group in self.groups:
             verified, sample = group.selection_rate, group.sample_rate
             rows.append(
                 {
-                    **group.group,
                     "n": group.n,
                     "selected": group.selected,
                     "selection_rate": _middle(verified),
@@ -170,7 +169,9 @@ class GroupingAudit:
                     **({"tpr": _middle(group.tpr), "fpr": _middle(group.fpr)} if self.strata else {}),
                 }
             )
-        return pd.DataFrame(rows).set_index(list(self.sensitive))
+        keys = [tuple(group.group.values()) for group in self.groups]
+        index = pd.MultiIndex.from_tuples(keys, names=list(self.sensitive))
+        return pd.DataFrame(rows, index=index.get_level_values(0) if len(self.sensitive) == 1 else index)
 
 
 @dataclass(frozen=True)

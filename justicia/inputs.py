@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,76 +23,74 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Collapsed",
-    "as_groupings",
+    "Inputs",
     "as_list",
+    "as_names",
     "as_requirements",
+    "check_numbers",
     "collapse_one_hot",
     "columns_for_model",
-    "model_and_table",
+    "settle_inputs",
 ]
 
+logger = logging.getLogger(__name__)
+
 _LABEL = "y"
+_FEATURE = "sensitive_feature"
+
+
+def check_numbers(confidence: Any, time_limit: Any) -> None:
+    """Refuse numbers that mean nothing."""
+    for name, value in (("confidence", confidence), ("time_limit", time_limit)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
+            raise InputError(f"{name} is a number, not {value!r}")
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence {confidence:g} does not lie between 0 and 1")
+    if time_limit is not None and not time_limit >= 0:
+        raise InputError(f"time limit {time_limit:g} is no number of seconds")
 
 
 def as_list(value: Any) -> list[Any] | None:
     """One value or several as a list; None stays None."""
     if value is None:
         return None
-    if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, np.ndarray)):
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__len__"):
         return [value]
     return list(value)
 
 
-def as_requirements(require: str | Sequence[str]) -> list[Requirement]:
+def as_names(value: Any) -> list[str] | None:
+    """Names of columns, as a list or as one text with commas; None stays None."""
+    names = value.split(",") if isinstance(value, str) else value
+    return None if names is None else [str(name).strip() for name in names]
+
+
+def as_requirements(require: Any) -> list[Requirement]:
     """Requirements from their texts."""
-    return [parse_requirement(text) for text in ([require] if isinstance(require, str) else require)]
+    return [parse_requirement(text) for text in as_list(require) or []]
 
 
-def as_groupings(sensitive_features: Any) -> list[list[str]] | None:
-    """Groupings from `sensitive_features`: names only; columns given as data are named in `model_and_table`."""
-    names = _named(sensitive_features)
-    if names is None:
-        return None
-    if isinstance(names, str):
-        return [[names]]
-    if all(isinstance(name, str) for name in names):
-        return [list(names)]
-    if any(isinstance(name, str) for name in names):
-        raise InputError("sensitive_features mixes names and lists: a list of lists is several groupings")
-    return [list(group) for group in names]
+@dataclass(frozen=True)
+class Inputs:
+    """What `verify` was given, in one form.
+
+    Attributes
+    ----------
+    file : ModelFile
+    table : Table
+        With the columns that were given beside it.
+    groupings : list of list of str, or None
+        Sensitive columns of each grouping; None when they are to be found.
+    label : str or None
+    """
+
+    file: models.ModelFile
+    table: tables.Table
+    groupings: list[list[str]] | None
+    label: str | None
 
 
-def _named(sensitive_features: Any) -> Any:
-    """The names in `sensitive_features`, those of given data included."""
-    if sensitive_features is None or isinstance(sensitive_features, str):
-        return sensitive_features
-    if hasattr(sensitive_features, "columns"):
-        return [str(name) for name in sensitive_features.columns]
-    if hasattr(sensitive_features, "name") or isinstance(sensitive_features, np.ndarray):
-        return list(_given(sensitive_features, 0))
-    if isinstance(sensitive_features, Sequence):
-        if not sensitive_features:
-            raise InputError("sensitive_features is empty: name a column, or leave it out")
-        return sensitive_features
-    raise InputError(f"sensitive_features cannot be a {type(sensitive_features).__name__}: name columns of the table")
-
-
-def _given(sensitive_features: Any, n_rows: int) -> dict[str, Any]:
-    """Columns given as data (Series, DataFrame, array), by name; none when they are names."""
-    if hasattr(sensitive_features, "columns"):
-        return {str(name): sensitive_features[name].to_numpy() for name in sensitive_features.columns}
-    if hasattr(sensitive_features, "name"):
-        return {str(sensitive_features.name or "sensitive_feature"): sensitive_features.to_numpy()}
-    if isinstance(sensitive_features, np.ndarray):
-        if sensitive_features.ndim == 1 and n_rows in (0, len(sensitive_features)):
-            return {"sensitive_feature": sensitive_features}
-        if sensitive_features.ndim == 2:
-            return {f"sensitive_feature_{i}": column for i, column in enumerate(sensitive_features.T)}
-        raise InputError(f"sensitive_features has shape {sensitive_features.shape}, and the table has {n_rows:,} rows")
-    return {}
-
-
-def model_and_table(
+def settle_inputs(
     model: Any,
     data: Any,
     y: Any,
@@ -103,24 +102,102 @@ def model_and_table(
     encoding: str,
     seed: int,
     trust: bool,
-) -> tuple[models.ModelFile, tables.Table]:
-    """Load or train the model, read the table, and add columns that were given beside it."""
+) -> Inputs:
+    """Load or train the model, read the table, and put columns that were given apart beside it."""
     trained_here = isinstance(model, str) and model in models.TRAINABLE and not Path(model).exists()
     file = None
     if not trained_here:
-        if isinstance(model, (str, os.PathLike)):
-            if isinstance(model, str) and not Path(model).suffix and not Path(model).exists():
-                names = did_you_mean(model, models.TRAINABLE)
-                raise InputError(f"{model}: there is no such model file, and no model of that name to train{names}")
-            file = models.load_model(model, trust=trust)
-        else:
-            file = models.ModelFile(model)
+        file = _model_file(model, trust)
     strip = file is None or not _keeps_blanks(file.predictor)
     table = tables.read_table(data, na=na, delimiter=delimiter, encoding=encoding, strip=strip)
-    table = _with_columns(table, y, sensitive_features)
+    groupings, beside = _settle_sensitive(sensitive_features, table.frame)
+    if y is not None:
+        if label is not None:
+            raise InputError("y and label are both given: the true outcome is one or the other")
+        label, values = _settle_y(y)
+        beside[label] = values
+    table = replace(table, beside={name: _beside(name, values, table.frame) for name, values in beside.items()})
     if file is None:
-        file = _trained(str(model), table, label or (_LABEL if y is not None else None), sensitive_features, seed)
-    return file, table
+        file, label = _trained(str(model), table, label, groupings, seed)
+    return Inputs(file, table, groupings, label)
+
+
+def _model_file(model: Any, trust: bool) -> models.ModelFile:
+    if not isinstance(model, (str, os.PathLike)):
+        return models.ModelFile(model)
+    if isinstance(model, str) and not Path(model).suffix and not Path(model).is_file():
+        names = did_you_mean(model, models.TRAINABLE)
+        raise InputError(f"{model!r}: there is no such model file, and no model of that name to train{names}")
+    return models.load_model(model, trust=trust)
+
+
+def _settle_y(y: Any) -> tuple[str, Any]:
+    """Name and values of the true outcomes."""
+    if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
+        raise InputError(f"y holds the true outcomes, one a row; to name a column of the table, pass label={y!r}")
+    if hasattr(y, "columns"):
+        if len(y.columns) != 1:
+            raise InputError(f"y has {len(y.columns)} columns, and a label is one")
+        y = y.iloc[:, 0]
+    name = getattr(y, "name", None)
+    values = np.asarray(y) if not hasattr(y, "dtype") else y
+    if getattr(values, "ndim", 1) == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    return str(name) if name is not None else _LABEL, values
+
+
+def _beside(name: str, values: Any, frame: pd.DataFrame) -> pd.Series[Any]:
+    import pandas as pd
+
+    if getattr(values, "ndim", 1) != 1:
+        raise InputError(f"{name} has {values.ndim} dimensions, and a column has one")
+    if len(values) != len(frame):
+        raise InputError(f"{name} has {counted(len(values), 'value')} and the table {len(frame):,} rows")
+    return pd.Series(values.array if hasattr(values, "array") else values, index=frame.index, name=name)
+
+
+def _settle_sensitive(given: Any, frame: pd.DataFrame) -> tuple[list[list[str]] | None, dict[str, Any]]:
+    """Groupings by name, and the columns that were given as data."""
+    if given is None:
+        return None, {}
+    if isinstance(given, str):
+        return [[given]], {}
+    if hasattr(given, "columns"):
+        names = [str(name) for name in given.columns]
+        if len(set(names)) < len(names):
+            raise InputError("sensitive_features names a column twice: rename one")
+        return [names], {name: given.iloc[:, position] for position, name in enumerate(names)}
+    if isinstance(given, Mapping):
+        return [[str(name) for name in given]], {str(name): np.asarray(values) for name, values in given.items()}
+    if hasattr(given, "iloc"):
+        name = str(given.name) if given.name is not None else _FEATURE
+        return [[name]], {name: given}
+    if hasattr(given, "ndim") and given.ndim == 2:
+        columns = {f"{_FEATURE}_{position}": np.asarray(given)[:, position] for position in range(given.shape[1])}
+        return [list(columns)], columns
+    if not hasattr(given, "__len__"):
+        raise InputError(f"sensitive_features cannot be {given!r}: name columns of the table")
+    if len(given) == 0:
+        raise InputError("sensitive_features is empty: name a column, or leave it out")
+    return _settle_sequence(given, frame)
+
+
+def _settle_sequence(given: Any, frame: pd.DataFrame) -> tuple[list[list[str]] | None, dict[str, Any]]:
+    """A sequence: names, lists of names, or one value a row."""
+    items = list(given)
+    texts = [isinstance(item, str) for item in items]
+    names = set(frame.columns)
+    if all(texts) and (set(items) <= names or len(items) != len(frame)):
+        return [items], {}
+    nested = [isinstance(item, (list, tuple)) and all(isinstance(name, str) for name in item) for item in items]
+    if all(nested) and not (len(items) == len(frame) and not set(items[0]) <= names):
+        return [list(item) for item in items], {}
+    if any(texts) and any(nested):
+        raise InputError("sensitive_features mixes names and lists: a list of lists is several groupings")
+    if all(nested):
+        columns = np.array(items, dtype=object)
+        return _settle_sensitive(columns, frame)
+    return [[_FEATURE]], {_FEATURE: given if hasattr(given, "dtype") else np.asarray(items, dtype=object)}
 
 
 def _keeps_blanks(predictor: Any) -> bool:
@@ -136,38 +213,28 @@ def _keeps_blanks(predictor: Any) -> bool:
     return any(isinstance(word, str) and word != word.strip() for word in words)
 
 
-def _with_columns(table: tables.Table, y: Any, sensitive_features: Any) -> tables.Table:
-    given = _given(sensitive_features, len(table.frame))
-    if y is not None:
-        name = getattr(y, "name", None) or _LABEL
-        given[str(name)] = np.asarray(y) if not hasattr(y, "to_numpy") else y.to_numpy()
-    if not given:
-        return table
-    for name, values in given.items():
-        if len(values) != len(table.frame):
-            raise InputError(f"{name} has {counted(len(values), 'value')} and the table {len(table.frame):,} rows")
-    return replace(table, frame=table.frame.assign(**given))
-
-
-def _trained(name: str, table: tables.Table, label: str | None, sensitive_features: Any, seed: int) -> models.ModelFile:
-    """A model fitted on the table's features."""
-    frame = table.frame
-    described = table.description
-    if label is None and described is not None and described.label in frame.columns:
-        label = described.label
-    if label is None:
-        raise LabelError(
-            f"to train a model, name the column of the outcome with --label; there are {listed(frame, 60)}"
-        )
-    if label not in frame.columns:
-        raise TableError(f"label column {label!r} is not in the table{did_you_mean(label, frame.columns)}")
-    find_groupings(table, as_groupings(sensitive_features))
-    left_out = set(described.not_features) if described is not None else set()
-    features = [str(column) for column in frame.columns if column != label and column not in left_out]
+def _trained(
+    name: str, table: tables.Table, label: str | None, groupings: list[list[str]] | None, seed: int
+) -> tuple[models.ModelFile, str]:
+    """A model fitted on the table's features, and the label that it was fitted to."""
     import sklearn
 
-    predictor = models.train(name, frame, features, label, random_state=seed)
-    return models.ModelFile(predictor, name, None, sklearn.__version__)
+    people, described = table.people, table.description
+    if label is None and described is not None and described.label in people.columns:
+        label = described.label
+    if label is None:
+        names = listed(people.columns, 60)
+        raise LabelError(f"to train a model, name the column of the outcome with --label; there are {names}")
+    if label not in people.columns:
+        raise TableError(f"label column {label!r} is not in the table{did_you_mean(label, people.columns)}")
+    find_groupings(table, groupings)
+    left_out = {} if described is None else described.not_features
+    features = [str(column) for column in table.frame.columns if column != label and column not in left_out]
+    for column, reason in left_out.items():
+        if column in table.frame.columns:
+            logger.info("column %s (%s) is left out of the model that is trained here", column, reason)
+    predictor = models.train(name, table.frame, features, people[label], random_state=seed)
+    return models.ModelFile(predictor, name, None, sklearn.__version__), label
 
 
 def columns_for_model(
@@ -180,6 +247,8 @@ def columns_for_model(
         if absent:
             near = did_you_mean(absent[0], frame.columns)
             raise TableError(f"the table lacks {listed(absent)}, which the model was fitted on{near}")
+        if features is not None and list(features) != list(fitted.columns):
+            raise TableError("--features is for a model fitted without column names; this one has its own")
         return list(fitted.columns)
     if features is None:
         outcome = label or (table.description.label if table.description is not None else None)

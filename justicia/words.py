@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["counted", "did_you_mean", "listed", "value_text"]
+__all__ = ["counted", "did_you_mean", "listed", "shown", "value_text"]
+
+_LONGEST = 60
 
 
 def did_you_mean(word: object, choices: Iterable[object]) -> str:
@@ -21,7 +23,7 @@ def did_you_mean(word: object, choices: Iterable[object]) -> str:
     texts = [str(choice) for choice in choices]
     folded = {text.casefold().strip(" ."): text for text in reversed(texts)}
     near = get_close_matches(str(word).casefold().strip(" ."), list(folded), n=1)
-    proposal = f"; did you mean {folded[near[0]]}?" if near else ""
+    proposal = f"; did you mean {shown(folded[near[0]])}?" if near else ""
     return f"{proposal} (there are: {listed(texts, 40)})" if texts else proposal
 
 
@@ -31,10 +33,22 @@ def listed(items: Iterable[object], most: int = 10) -> str:
     >>> listed(["a", "b", "c"], most=2)
     'a, b and 1 more'
     """
-    texts = [str(item) for item in items]
+    texts = [shown(item) for item in items]
     if len(texts) <= most:
         return ", ".join(texts)
     return f"{', '.join(texts[:most])} and {len(texts) - most} more"
+
+
+def shown(value: object, longest: int = _LONGEST) -> str:
+    """A value as text for a person: control characters written out, long texts cut.
+
+    >>> shown("a" * 100, longest=5)
+    'aaaa…'
+    """
+    text = "".join(
+        character if character.isprintable() else ascii(character)[1:-1] for character in str(value)[: longest + 1]
+    )
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

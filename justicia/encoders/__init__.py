@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from justicia.encoders.check import SelfCheck, check_encoding, predictions
+from justicia.encoders.check import SelfCheck, check_encoding, predict, predictions
 from justicia.encoders.decisions import Decision, Tree
 from justicia.errors import UnsupportedModelError
 from justicia.words import listed
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from justicia.models import FittedModel
     from justicia.population.domain import Domain
 
-__all__ = ["REGISTRY", "Decision", "SelfCheck", "Tree", "check_encoding", "encode", "predictions"]
+__all__ = ["REGISTRY", "Decision", "SelfCheck", "Tree", "check_encoding", "encode", "predict", "predictions"]
 
 REGISTRY = {
     "sklearn.tree.DecisionTreeClassifier": "justicia.encoders.decision_tree",

@@ -26,9 +26,9 @@ def _from_key(keys: np.ndarray) -> np.ndarray:
 
 
 def last_true(test: Callable[[np.ndarray], np.ndarray], n_tests: int) -> np.ndarray:
-    """For each test, the largest float64 at which it holds.
+    """For each test, the largest float64 before its answer changes.
 
-    Each test must hold up to some value and fail above it; one that holds everywhere or nowhere has no such value.
+    Each test must change its answer at most once; one that never does has no such value.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def last_true(test: Callable[[np.ndarray], np.ndarray], n_tests: int) -> np.ndar
     Returns
     -------
     float64 array of shape (n_tests,)
-        NaN where the test holds everywhere or nowhere.
+        NaN where the answer never changes.
 
     >>> last_true(lambda values: values <= 0.1, 1)
     array([0.1])
@@ -58,7 +58,7 @@ def last_true(test: Callable[[np.ndarray], np.ndarray], n_tests: int) -> np.ndar
         inside = np.minimum(stride[:, None] * steps, (distance - np.uint64(1))[:, None])
         inside = np.maximum(inside, np.uint64(0))
         keys = (low.view(np.uint64)[:, None] + inside).view(np.int64)
-        held = test(_from_key(keys))
+        held = test(_from_key(keys)) == ends[:, :1]
         count = held.sum(axis=1)
         rows = np.arange(n_tests)
         low = np.where(count > 0, keys[rows, np.maximum(count - 1, 0)], low)

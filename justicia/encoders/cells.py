@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from justicia.encoders.preprocessing import Block
+    from justicia.encoders.preprocessing import Block, Kink
 
 __all__ = ["Layout", "as_column", "cut_into_cells"]
 
@@ -132,6 +132,7 @@ def _settle_values(column: _Column, series: pd.Series[Any]) -> None:
     missing = series.isna()
     column.missing = series[missing].iloc[0] if missing.any() else np.nan
     if not held:
+        column.missing = np.nan
         column.edges = np.zeros(0)
         return
     known: dict[Any, None] = {}
@@ -238,20 +239,20 @@ def _add_edges(
             continue
         for kink in kinks:
             if kink.block is None:
-                edges = _raw_kinks(kink.edges, frame[name])
+                edges = _raw_kinks(kink, frame[name])
                 columns[name].edges = np.concatenate([columns[name].edges, edges])
             else:
                 wanted = [(name, kink.position, kink.edges)]
-                _bisect(kink.block, kink.n_steps, wanted, np.less, columns, fills, frame)
+                _bisect(kink.block, kink.n_steps, wanted, kink.below, columns, fills, frame)
 
 
-def _raw_kinks(edges: np.ndarray, like: pd.Series[Any]) -> np.ndarray:
-    """The largest values below each edge, for a column of the type of `like`."""
+def _raw_kinks(kink: Kink, like: pd.Series[Any]) -> np.ndarray:
+    """The largest values below each edge of the kink, for a column of the type of `like`."""
 
     def test(values: np.ndarray) -> np.ndarray:
-        return np.asarray(as_column(values, like).astype(np.float64) < edges[:, None])
+        return kink.below(as_column(values, like), kink.edges[:, None])
 
-    found = last_true(test, len(edges))
+    found = last_true(test, len(kink.edges))
     return found[~np.isnan(found)]
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from justicia.models import FittedModel
     from justicia.population.domain import Domain
 
-__all__ = ["SelfCheck", "boundary_frame", "check_encoding", "predictions"]
+__all__ = ["SelfCheck", "boundary_frame", "check_encoding", "predict", "predictions"]
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class SelfCheck:
     selected: np.ndarray
 
 
-def predictions(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) -> np.ndarray:
-    """Whether the model's own `predict` gives a favorable outcome, bool array of shape (n_rows,).
+def predict(model: FittedModel, frame: pd.DataFrame) -> np.ndarray:
+    """The model's own class of each row, array of shape (n_rows,).
 
     Raises
     ------
@@ -55,10 +55,14 @@ def predictions(model: FittedModel, frame: pd.DataFrame, favorable: Collection[A
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            classes = model.predictor.predict(frame)
+            return np.asarray(model.predictor.predict(frame)).ravel()
         except (ValueError, TypeError, KeyError) as error:
             raise TableError(_why_refused(model, frame, error)) from error
-    classes = np.asarray(classes).ravel()
+
+
+def predictions(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) -> np.ndarray:
+    """Whether the model's own `predict` gives a favorable outcome, bool array of shape (n_rows,)."""
+    classes = predict(model, frame)
     selected = np.zeros(len(classes), dtype=bool)
     for value in favorable:
         selected |= classes == value

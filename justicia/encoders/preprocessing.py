@@ -54,12 +54,20 @@ class Kink:
     n_steps, position : int
         How many steps, and which of their outputs.
     edges : float64 array of shape (n_edges,)
+    cast : float type
+        The discretizer compares in this type.
     """
 
     block: Block | None
     n_steps: int
     position: int
     edges: np.ndarray
+    cast: type[np.floating[Any]]
+
+    def below(self, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
+        """Whether values lie below edges, as the discretizer compares them."""
+        with np.errstate(over="ignore"):
+            return np.asarray(values.astype(self.cast).astype(np.float64) < edges)
 
 
 @dataclass
@@ -80,6 +88,8 @@ class Block:
         Categories that encoders hold for a source column.
     kinks : dict of str to list of Kink
         Where a discretizer's value changes.
+    weight : float
+        Factor of the outputs, in a ColumnTransformer with weights.
     """
 
     columns: tuple[str, ...]
@@ -88,6 +98,7 @@ class Block:
     outputs: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     categories: dict[str, list[np.ndarray]] = field(default_factory=dict)
     kinks: dict[str, list[Kink]] = field(default_factory=dict)
+    weight: float = 1.0
 
     def apply(self, frame: pd.DataFrame, n_steps: int | None = None) -> np.ndarray:
         """Send rows through the transformers (through the first `n_steps` of them).
@@ -113,7 +124,8 @@ class Block:
                 values = step.transform(values)
         if hasattr(values, "toarray"):
             values = values.toarray()
-        return np.asarray(values, dtype=np.float64)
+        outputs = np.asarray(values, dtype=np.float64)
+        return outputs * self.weight if n_steps is None and self.weight != 1.0 else outputs
 
 
 def trace(steps: Sequence[Any], columns: Sequence[str]) -> list[Block]:
@@ -137,8 +149,9 @@ def trace(steps: Sequence[Any], columns: Sequence[str]) -> list[Block]:
         return [block]
     blocks = []
     width = 0
-    for transformer, positions in _branches(chain[0], columns):
+    for transformer, positions, weight in _branches(chain[0], columns):
         block = _block([columns[position] for position in positions], _flattened([transformer]))
+        block.weight = weight
         block.outputs = np.arange(width, width + len(block.wires))
         width += len(block.wires)
         blocks.append(block)
@@ -194,13 +207,13 @@ def _follow(step: Any, wires: list[Wire], block: Block, depth: int | None) -> li
     if name == "ColumnTransformer" and kind.__module__.startswith("sklearn."):
         out: list[Wire] = []
         if depth != 0:
-            for transformer, positions in _branches(step, [str(i) for i in range(len(wires))]):
+            for transformer, positions, _ in _branches(step, [str(i) for i in range(len(wires))]):
                 inner_wires = [wires[position] for position in positions]
                 for part in _flattened([transformer]):
                     inner_wires = _follow(part, inner_wires, block, None)
                 out += inner_wires
             return out
-        for transformer, positions in _branches(step, block.columns):
+        for transformer, positions, _ in _branches(step, block.columns):
             inner = _block([block.columns[position] for position in positions], _flattened([transformer]))
             out += [Wire(positions[wire.source], wire.raw, wire.stepped) for wire in inner.wires]
             for name, arrays in inner.categories.items():
@@ -217,17 +230,18 @@ def _follow(step: Any, wires: list[Wire], block: Block, depth: int | None) -> li
     return _FOLLOW[name](step, wires, block, depth)
 
 
-def _branches(transformer: Any, names: Sequence[str]) -> list[tuple[Any, list[int]]]:
-    """Fitted transformers of a ColumnTransformer that give output, each with the positions of its columns."""
+def _branches(transformer: Any, names: Sequence[str]) -> list[tuple[Any, list[int], float]]:
+    """Fitted transformers of a ColumnTransformer that give output, with the positions of their columns and weights."""
     known = getattr(transformer, "feature_names_in_", None)
     order = [str(name) for name in known] if known is not None else list(names)
     branches = []
-    for _, inner, selection in transformer.transformers_:
+    weights = transformer.transformer_weights or {}
+    for name, inner, selection in transformer.transformers_:
         if isinstance(inner, str) and inner == "drop":
             continue
         positions = _positions(selection, order)
         if positions:
-            branches.append((inner, positions))
+            branches.append((inner, positions, float(weights.get(name, 1.0))))
     return branches
 
 
@@ -261,10 +275,16 @@ def _same(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list
 
 
 def _imputed(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
-    for wire in wires:
-        if not _is_missing(step.missing_values) and not wire.stepped:
-            # A number that stands for "missing" would cut an interval out of a numeric column.
-            block.categories.setdefault(block.columns[wire.source], [])
+    if not _is_missing(step.missing_values):
+        for wire in wires:
+            if wire.raw:
+                # What stands for "missing" is a value of its own.
+                sentinel = np.array([step.missing_values], dtype=object)
+                block.categories.setdefault(block.columns[wire.source], []).append(sentinel)
+            elif not wire.stepped:
+                raise UnsupportedModelError(
+                    f"SimpleImputer(missing_values={step.missing_values!r}) after a scaler is not supported"
+                )
     statistics = step.statistics_
     keep = getattr(step, "keep_empty_features", False)
     kept = [wire for wire, value in zip(wires, statistics, strict=True) if keep or not _is_missing(value)]
@@ -311,9 +331,11 @@ def _discretized(step: Any, wires: list[Wire], block: Block, depth: int | None) 
         if not wire.stepped:
             if depth is None and not wire.raw:
                 raise UnsupportedModelError(
-                    "KBinsDiscretizer after a scaler inside a ColumnTransformer that is not the first step is not supported"
+                    "KBinsDiscretizer after a scaler is not supported in a ColumnTransformer that is not the first step"
                 )
-            kink = Kink(None if wire.raw else block, depth or 0, position, np.asarray(edges[1:-1], dtype=np.float64))
+            cast = np.float64 if step.dtype is None else np.dtype(step.dtype).type
+            inner_edges = np.asarray(edges[1:-1], dtype=np.float64)
+            kink = Kink(None if wire.raw else block, depth or 0, position, inner_edges, cast)
             block.kinks.setdefault(block.columns[wire.source], []).append(kink)
         out += [Wire(wire.source, False, True)] * (1 if step.encode == "ordinal" else int(n_bins))
     return out

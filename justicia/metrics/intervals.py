@@ -9,7 +9,7 @@ import numpy as np
 __all__ = ["simultaneous_wilson", "wilson"]
 
 
-def wilson(k: np.ndarray, n: np.ndarray, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+def wilson(k: np.ndarray, n: np.ndarray, confidence: float = 0.95, together: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Wilson's score interval of a binomial rate (Wilson 1927).
 
     Parameters
@@ -17,6 +17,8 @@ def wilson(k: np.ndarray, n: np.ndarray, confidence: float = 0.95) -> tuple[np.n
     k, n : int array of shape (n_rates,)
         Successes and trials.
     confidence : float in (0, 1)
+    together : int
+        Number of intervals that hold together with this confidence (Bonferroni's correction).
 
     Returns
     -------
@@ -29,7 +31,7 @@ def wilson(k: np.ndarray, n: np.ndarray, confidence: float = 0.95) -> tuple[np.n
     """
     k = np.asarray(k, dtype=np.float64)
     n = np.asarray(n, dtype=np.float64)
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    z = -NormalDist().inv_cdf((1 - confidence) / 2 / together)
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = k / n
         middle = (rate + z * z / (2 * n)) / (1 + z * z / n)
@@ -47,4 +49,4 @@ def simultaneous_wilson(k: np.ndarray, n: np.ndarray, confidence: float = 0.95) 
     Parameters and results as `wilson`.
     """
     rates = max(1, int((np.asarray(n) > 0).sum()))
-    return wilson(k, n, 1 - (1 - confidence) / rates)
+    return wilson(k, n, confidence, rates)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,7 +13,8 @@ from justicia.words import did_you_mean
 
 __all__ = ["Requirement", "Verdict", "parse_requirement"]
 
-_FORM = re.compile(r"\s*([A-Za-z_]+)\s*(<=|>=|==|=|<|>)\s*([^\s<>=]+)\s*")
+_FORM = re.compile(r"\s*([A-Za-z_-]+)\s*(<=|>=|==|=|<|>)\s*([^\s<>=]+(?:\s*%)?)\s*", re.ASCII)
+_NUMBER = re.compile(r"(\d{1,20}(\.\d{0,20})?|\.\d{1,20})(e[-+]?\d{1,2})?|\d{1,18}/\d{1,18}", re.ASCII | re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -85,19 +85,26 @@ def parse_requirement(text: str) -> Requirement:
     >>> parse_requirement("disparate_impact >= 4/5").limit
     Fraction(4, 5)
     """
-    found = _FORM.fullmatch(text)
+    if not isinstance(text, str):
+        raise RequirementError(f"a requirement is a text such as 'disparate_impact>=0.8', not {text!r}")
+    found = _FORM.fullmatch(text.replace("≥", ">=").replace("≤", "<="))
     if found is None:
         raise RequirementError(f"requirement {text!r} is not of the form 'measure>=number' or 'measure<=number'")
     name, comparison, number = found.groups()
+    name = name.lower().replace("-", "_")
     name = ALIASES.get(name, name)
     if name not in MEASURES:
         raise RequirementError(f"requirement {text!r} names no measure{did_you_mean(name, MEASURES)}")
     if comparison in ("=", "=="):
         raise RequirementError(f"requirement {text!r}: use >= or <=, a rate is never asked to equal a number")
+    plain = number.removesuffix("%").strip()
     try:
-        limit = Fraction(number[:-1]) / 100 if number.endswith("%") else Fraction(number)
-    except (ValueError, ZeroDivisionError):
-        raise RequirementError(f"requirement {text!r}: {number!r} is not a number") from None
-    if not 0 <= limit <= 1 or math.isnan(limit):
+        limit = Fraction(plain) if _NUMBER.fullmatch(plain) else None
+    except ZeroDivisionError:
+        limit = None
+    if limit is None:
+        raise RequirementError(f"requirement {text!r}: {number!r} is not a number between 0 and 1")
+    limit = limit / 100 if number.endswith("%") else limit
+    if not 0 <= limit <= 1:
         raise RequirementError(f"requirement {text!r}: {name} lies between 0 and 1")
     return Requirement(text.strip(), name, comparison, limit)

@@ -72,8 +72,8 @@ _BY_MODULE = {
     "sklearn.model_selection._search": "GridSearchCV RandomizedSearchCV",
     "sklearn.model_selection._search_successive_halving": "HalvingGridSearchCV HalvingRandomSearchCV",
     "sklearn.model_selection._split": (
-        "_CVIterableWrapper GroupKFold KFold RepeatedKFold RepeatedStratifiedKFold ShuffleSplit StratifiedGroupKFold StratifiedKFold "
-        "StratifiedShuffleSplit TimeSeriesSplit"
+        "_CVIterableWrapper GroupKFold KFold RepeatedKFold RepeatedStratifiedKFold ShuffleSplit StratifiedGroupKFold "
+        "StratifiedKFold StratifiedShuffleSplit TimeSeriesSplit"
     ),
     "sklearn.naive_bayes": "BernoulliNB CategoricalNB ComplementNB GaussianNB MultinomialNB",
     "sklearn.neighbors._classification": "KNeighborsClassifier",

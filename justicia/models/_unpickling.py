@@ -172,6 +172,8 @@ _REPLACED: dict[tuple[str, str], Any] = {
     ("sklearn.tree._tree", "Tree"): _tree,
 }
 
+_OLD_NAMES: dict[tuple[str, str], Any] = {("builtins", "long"): int, ("builtins", "unicode"): str}
+
 _ATOMS = (str, int, float, bytes, type(None))
 
 
@@ -245,6 +247,8 @@ class Unpickler(pickle._Unpickler):
         pair = (RENAMED.get(module, module), name)
         if pair in _REPLACED:
             return _REPLACED[pair]
+        if pair in _OLD_NAMES:
+            return _OLD_NAMES[pair]
         if pair not in ALLOWED:
             raise ModelFileError(f"{self.name} holds {module}.{name}, which no model file needs: {TRUST}")
         if pair[0].startswith("sklearn.model_selection"):

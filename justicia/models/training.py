@@ -20,7 +20,9 @@ TRAINABLE = ("tree",)
 _MOST_CATEGORIES = 50
 
 
-def train(name: str, frame: pd.DataFrame, features: Sequence[str], label: str, *, random_state: int = 0) -> Any:
+def train(
+    name: str, frame: pd.DataFrame, features: Sequence[str], label: pd.Series[Any], *, random_state: int = 0
+) -> Any:
     """Fit the default model called `name` on the columns `features` of `frame`.
 
     A tree of depth 6 with at least 20 rows a leaf, behind a pipeline that one-hot encodes the text columns.
@@ -31,7 +33,7 @@ def train(name: str, frame: pd.DataFrame, features: Sequence[str], label: str, *
         One of `TRAINABLE`.
     frame : DataFrame
     features : sequence of str
-    label : str
+    label : Series of shape (n_rows,)
     random_state : int
 
     Returns
@@ -50,9 +52,9 @@ def train(name: str, frame: pd.DataFrame, features: Sequence[str], label: str, *
 
     if name not in TRAINABLE:
         raise InputError(f"no model {name!r} can be trained on the spot{did_you_mean(name, TRAINABLE)}")
-    known = frame[label].notna()
+    known = label.notna().to_numpy()
     if not known.any():
-        raise LabelError(f"label column {label!r} is empty: there is nothing to learn")
+        raise LabelError(f"label column {label.name!r} is empty: there is nothing to learn")
     if not features:
         raise InputError("the table has no column to learn from beside the label")
     rows = frame.loc[known, list(features)]
@@ -65,4 +67,8 @@ def train(name: str, frame: pd.DataFrame, features: Sequence[str], label: str, *
             ("tree", DecisionTreeClassifier(max_depth=6, min_samples_leaf=20, random_state=random_state)),
         ]
     )
-    return pipeline.fit(rows, frame.loc[known, label])
+    try:
+        return pipeline.fit(rows, label[known])
+    except ValueError as error:
+        said = str(error).strip().splitlines()[0]
+        raise LabelError(f"no model can be trained to predict column {label.name!r}: {said}") from error

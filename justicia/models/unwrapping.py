@@ -84,7 +84,7 @@ def unwrap(predictor: Any) -> FittedModel:
     while True:
         kind = type(inner).__name__
         if kind == "Pipeline" and hasattr(inner, "steps"):
-            steps += [step for _, step in inner.steps[:-1] if step is not None and step != "passthrough"]
+            steps += _flattened(inner.steps[:-1])
             inner = inner.steps[-1][1]
         elif kind in _SEARCHES:
             inner = _fitted(inner, "best_estimator_")
@@ -97,7 +97,8 @@ def unwrap(predictor: Any) -> FittedModel:
             break
     classes = getattr(predictor, "classes_", getattr(inner, "classes_", None))
     if classes is None:
-        problem = "is not fitted" if hasattr(inner, "fit") else "has no classes_"
+        unfitted = hasattr(inner, "fit") and not hasattr(inner, "n_features_in_")
+        problem = "is not fitted" if unfitted else "is no classifier"
         raise UnsupportedModelError(f"{full_name(inner)} {problem}: an audit needs a fitted classifier")
     if isinstance(classes, list):
         raise UnsupportedModelError(f"{full_name(inner)} has several outputs: audit one output at a time")
@@ -109,6 +110,17 @@ def unwrap(predictor: Any) -> FittedModel:
     return FittedModel(
         predictor, tuple(steps), inner, rule, tuple(classes.tolist()), columns, int(number), full_name(inner)
     )
+
+
+def _flattened(steps: list[tuple[str, Any]]) -> list[Any]:
+    """Steps of a pipeline, those of pipelines inside it in their place, without what passes through."""
+    flat: list[Any] = []
+    for _, step in steps:
+        if type(step).__name__ == "Pipeline":
+            flat += _flattened(step.steps)
+        elif step is not None and not isinstance(step, str):
+            flat.append(step)
+    return flat
 
 
 def _fitted(wrapper: Any, attribute: str) -> Any:

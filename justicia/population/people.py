@@ -18,8 +18,8 @@ class People:
     """Draws raw values for domain points.
 
     A feature's value is drawn from the rows that lie in the same cell, those of the group when it has any there; the
-    model cannot tell them apart. A column that the model takes and does not depend on is drawn from the group's rows. What
-    has a method `transform` as `finish` turns the result into the columns that the model takes.
+    model cannot tell them apart. A column that the model takes and does not depend on is drawn from the group's rows.
+    `finish`, if given, has a method `transform` that turns the result into the columns that the model takes.
     """
 
     def __init__(

@@ -6,8 +6,8 @@ information given the group (Chow and Liu 1968), or given each sensitive column 
 it. A table of a group is its counts plus `PRIOR` people who follow the product of what each sensitive column alone
 says; those tables in turn are shrunk by `PRIOR` towards the table of all people.
 
-Features that are sensitive columns have plain frequencies: they are constant given the group, or vary inside their own bin
-only, and must not leak out of it. Cells that no row holds keep probability 0 everywhere.
+Features that are sensitive columns have plain frequencies: they are constant given the group, or vary inside their own
+bin only, and must not leak out of it. Cells that no row holds keep probability 0 everywhere.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Columns that were one-hot encoded before the table was saved: several 0/1 columns that are one feature.
 
 0/1 columns are one feature when they share a prefix ending in ``_``, the shortest under which they never sum above 1.
-The feature is named by the longest prefix that they share (``marital_status``, not ``marital``); the shorter ones name it
-as well. Names are only ever split at ``_``, so ``age`` beside ``age_group`` and ``Purpose_radio_or_TV`` are told apart,
-and nothing is matched by substring.
+The feature is named by the longest prefix that they share (``marital_status``, not ``marital``); the shorter ones name
+it as well. Names are only ever split at ``_``, so ``age`` beside ``age_group`` and ``Purpose_radio_or_TV`` are told
+apart, and nothing is matched by substring.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -102,7 +102,7 @@ def _given(frame: pd.DataFrame, name: str, columns: Sequence[str]) -> OneHot:
     return OneHot(name, tuple(columns), tuple(values))
 
 
-def _is_zero_one(column: pd.Series[object]) -> bool:
+def _is_zero_one(column: pd.Series[Any]) -> bool:
     if column.dtype.kind not in "biuf":
         return False
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)

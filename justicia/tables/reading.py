@@ -6,6 +6,7 @@ Two rules keep the audit's table the one that the user sees in the file: only em
 
 from __future__ import annotations
 
+import csv
 import io
 import logging
 import os
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from justicia.compressed import decompressed, kind_of
 from justicia.errors import InputError, MissingDependencyError, TableError
 from justicia.words import counted, listed
 
@@ -48,6 +50,8 @@ class Table:
         Set when the columns are those of a bundled data set.
     dropped : dict of str to int
         Rows left out before the audit, by reason.
+    beside : dict of str to Series
+        Columns given beside the table: sensitive features and labels, never seen by the model.
     """
 
     frame: pd.DataFrame
@@ -55,6 +59,12 @@ class Table:
     sha256: str | None = None
     description: Description | None = None
     dropped: dict[str, int] = field(default_factory=dict)
+    beside: dict[str, pd.Series[Any]] = field(default_factory=dict)
+
+    @property
+    def people(self) -> pd.DataFrame:
+        """All that is known of the people: the frame, and the columns beside it in place of those of the same name."""
+        return self.frame.assign(**self.beside) if self.beside else self.frame
 
 
 def read_table(
@@ -94,11 +104,11 @@ def read_table(
     frame = table.frame
     if len(frame) == 0:
         raise TableError(f"{table.source or 'the table'} has no rows")
+    if any(not isinstance(name, str) for name in frame.columns):
+        frame = frame.set_axis([str(name) for name in frame.columns], axis="columns")
     repeated = frame.columns[frame.columns.duplicated()].unique().tolist()
     if repeated:
         raise TableError(f"columns named more than once: {listed(repeated)}; rename them")
-    if any(not isinstance(name, str) for name in frame.columns):
-        frame = frame.set_axis([str(name) for name in frame.columns], axis="columns")
     description = table.description or datasets.recognise(frame.columns)
     if description is not None and table.description is None:
         logger.info("the columns are those of the bundled data set %s: its description is used", description.name)
@@ -123,6 +133,8 @@ def _read_source(
 
     path = Path(data)
     text = os.fspath(data)
+    if not text.strip():
+        raise TableError("the table's name is empty: name a file or a bundled data set")
     if isinstance(data, str) and data in datasets.names() and not path.exists():
         content = datasets.csv_bytes(data)
         frame = parse_csv(io.BytesIO(content), na=na, strip=strip)
@@ -166,18 +178,15 @@ class _Hash:
         return self._digest
 
 
-def _decompressed(content: bytes, suffix: str) -> bytes:
-    import bz2
-    import gzip
-    import lzma
-    import zlib
+_COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}
 
-    openers = {".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress}
-    if suffix not in openers:
+
+def _decompressed(content: bytes, suffix: str) -> bytes:
+    if suffix not in _COMPRESSED:
         return content
     try:
-        return openers[suffix](content)
-    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        return decompressed(content, _COMPRESSED[suffix])
+    except ValueError as error:
         raise TableError(f"cannot be decompressed: {error}") from error
 
 
@@ -210,19 +219,65 @@ def parse_csv(
         When the text is no such table; the message says which line or which delimiter.
     """
     content = source.read()
+    separator = "," if delimiter is None else delimiter
+    if len(separator) != 1 or not separator.isascii() or separator in '"\n\r':
+        raise TableError(f"delimiter {separator!r} is not one ASCII character")
+    _check_text(content, encoding)
     try:
         header = content.partition(b"\n")[0].decode(encoding, "replace")
-    except LookupError as error:
+    except (LookupError, ValueError) as error:
         raise TableError(f"encoding {encoding!r} is not known") from error
     if delimiter is None:
         _check_delimiter(header)
-    separator = delimiter or ","
     frame = _parse(content, separator, encoding, na, blanks=False)
     mark = separator.encode()
     edges = (mark + b" ", mark + b"\t", b" " + mark, b"\t" + mark, b" \n", b" \r", b"\t\n", b"\n ", b"\n\t")
     if strip and (header[:1].isspace() or any(edge in content for edge in edges)):
         frame = _stripped(frame, _parse(content, separator, encoding, na, blanks=True))
+    _check_repeats(frame, header, separator)
+    if len(frame.columns) > 1 and frame.iloc[:, -1].isna().any():
+        _check_lengths(content, encoding, separator, len(frame.columns))
     return frame
+
+
+def _check_text(content: bytes, encoding: str) -> None:
+    """Refuse what is no text, with what it is."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")) and "16" not in encoding:
+        raise TableError("is UTF-16 text: pass --encoding utf-16")
+    if kind_of(content) not in (None, "zlib"):
+        raise TableError(f"is compressed ({kind_of(content)}), but its name does not end in .gz, .bz2 or .xz")
+    if content.startswith((b"PK\x03\x04", b"PAR1", b"\x89PNG", b"%PDF")) or (
+        b"\x00" in content and "16" not in encoding and "32" not in encoding
+    ):
+        raise TableError("is not a text file: a table is CSV text or a Parquet file that ends in .parquet")
+
+
+def _check_repeats(frame: pd.DataFrame, header: str, delimiter: str) -> None:
+    """Refuse two columns of one name that differ; the parser would rename the second without a word."""
+    fields = next(csv.reader([header.strip("\r\n")], delimiter=delimiter), [])
+    names = [name.strip().lstrip("\ufeff") for name in fields]
+    if len(set(names)) == len(names) or len(names) != len(frame.columns):
+        return
+    for position, name in enumerate(names):
+        first = names.index(name)
+        if first != position and not frame.iloc[:, first].equals(frame.iloc[:, position]):
+            raise TableError(f"two columns are named {name!r} and differ: rename one")
+
+
+def _check_lengths(content: bytes, encoding: str, delimiter: str, width: int) -> None:
+    """Refuse a row with fewer values than the header has names; the parser would fill it up."""
+    if b'"' not in content:
+        mark = delimiter.encode(encoding)[-1:] if "16" not in encoding and "32" not in encoding else None
+        if mark is not None:
+            for number, line in enumerate(content.split(b"\n"), start=1):
+                if line.count(mark) < width - 1 and line.strip(b"\r"):
+                    raise TableError(f"line {number} has {line.count(mark) + 1} values, and the header {width} names")
+            return
+    text = io.StringIO(content.decode(encoding, "replace"), newline="")
+    rows = csv.reader(text, delimiter=delimiter)
+    for row in rows:
+        if row and len(row) < width:
+            raise TableError(f"line {rows.line_num} has {len(row)} values, and the header {width} names")
 
 
 def _check_delimiter(header: str) -> None:
@@ -256,7 +311,7 @@ def _parse(content: bytes, delimiter: str, encoding: str, na: Sequence[str], bla
             ) from error
         except pd.errors.ParserWarning as error:
             raise TableError("rows have more values than the header has names") from error
-        except (pd.errors.ParserError, ValueError, OverflowError, TypeError) as error:
+        except (pd.errors.ParserError, ValueError, OverflowError, TypeError, LookupError) as error:
             raise TableError(f"cannot be parsed: {_first_line(error)}") from error
 
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.errors import GroupingError, LabelError, TableError
-from justicia.words import counted, did_you_mean, listed, value_text
+from justicia.words import counted, did_you_mean, listed, shown, value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
 
@@ -91,6 +91,7 @@ def assign_roles(
     favorable: Sequence[Any] | None,
     classes: Sequence[Any],
     model_columns: Sequence[str],
+    classify: Callable[[], np.ndarray],
 ) -> Roles:
     """Settle the groupings, the label and the favorable outcome.
 
@@ -102,11 +103,13 @@ def assign_roles(
     label : str, optional
         Column of the true outcome.
     favorable : sequence, optional
-        Favorable outcomes: classes of the model, or values of the label when the model's classes are 0 and 1.
+        Favorable outcomes: classes of the model, or values of the label.
     classes : sequence
         The model's classes, in its order.
     model_columns : sequence of str
         Columns that the model takes.
+    classify : callable
+        Gives the model's class of each row; asked only when the label is written in other words than the classes.
 
     Raises
     ------
@@ -114,18 +117,21 @@ def assign_roles(
     """
     groupings = find_groupings(table, sensitive)
     name = find_label(table, label, classes, model_columns, {column for columns in groupings for column in columns})
-    values = _label_values(table.frame, name)
-    chosen, text, label_texts = _favorable(table, favorable, classes, values, name)
+    meaning = None if name is None else _meaning(table.people[name], name, classes, classify, label is not None)
+    if meaning is None:
+        name = None
+    chosen, text = _favorable(table, favorable, classes, meaning or {})
     truth = None
-    if name is not None:
-        asked = label is not None
-        truth = _truth(table.frame[name], name, values, classes, label_texts, asked)
+    if name is not None and meaning is not None:
+        indices = {position for position, value in enumerate(classes) if value in chosen}
+        good = {value for value, position in meaning.items() if position in indices or (not chosen and value == text)}
+        truth = _truth(table.people[name], name, good)
     return Roles(groupings, chosen, text, truth)
 
 
 def find_groupings(table: Table, sensitive: Sequence[Sequence[str]] | None) -> tuple[tuple[str, ...], ...]:
     """The groupings asked for, or those found: compound first, then each column alone."""
-    columns = [str(name) for name in table.frame.columns]
+    columns = [str(name) for name in table.people.columns]
     if sensitive is not None:
         groupings = tuple(dict.fromkeys(tuple(names) for names in sensitive))
         for name in (name for names in groupings for name in names):
@@ -156,7 +162,7 @@ def find_label(
     table: Table, label: str | None, classes: Sequence[Any], model_columns: Sequence[str], sensitive: set[str]
 ) -> str | None:
     """The label's column: the one asked for, the description's, or the one column that holds the model's classes."""
-    frame = table.frame
+    frame = table.people
     columns = [str(name) for name in frame.columns]
     if label is not None:
         if label not in columns:
@@ -170,92 +176,151 @@ def find_label(
     if len(found) == 1:
         logger.info("label %s is found: the column that holds the model's classes; override with --label", found[0])
         return found[0]
+    if not found:
+        folded = {_folded(text) for text in wanted}
+        for name in columns:
+            if name not in taken and _holds_classes(frame[name], folded, _folded):
+                first = value_text(frame[name].dropna().iloc[0])
+                raise LabelError(
+                    f"column {name!r} holds {shown(first)!r}, which is no class of the model"
+                    f"{did_you_mean(first, sorted(wanted))}; write the label as the model's classes are written"
+                )
     reason = f"{listed(found)} could all be it" if found else "no other column holds the model's classes"
     logger.info("no label is found (%s): rates that need the true outcome are left out; pass --label", reason)
     return None
 
 
-def _holds_classes(column: pd.Series[Any], wanted: set[str]) -> bool:
+def _folded(text: str) -> str:
+    return text.strip(" .").casefold()
+
+
+def _holds_classes(column: pd.Series[Any], wanted: set[str], fold: Callable[[str], str] = str.strip) -> bool:
     if column.dtype.kind == "f" and column.nunique() > len(wanted):
         return False
-    values = {value_text(value).strip() for value in column.dropna().unique()[: len(wanted) + 1]}
+    values = {fold(value_text(value)) for value in column.dropna().unique()[: len(wanted) + 1]}
     return bool(values) and values <= wanted and len(values) >= min(2, len(wanted))
 
 
-def _label_values(frame: pd.DataFrame, name: str | None) -> list[str]:
-    if name is None:
-        return []
-    return [value_text(value).strip() for value in frame[name].dropna().unique()]
+_ZERO_ONE = {"0": 0, "0.0": 0, "False": 0, "false": 0, "1": 1, "1.0": 1, "True": 1, "true": 1}
+
+
+def _class_index(value: Any, classes: Sequence[Any]) -> int | None:
+    """Position of the class that a value means: the same text, but for blanks, or another way to say 0 or 1."""
+    text = value_text(value)
+    texts = [value_text(held) for held in classes]
+    if text in texts:
+        return texts.index(text)
+    stripped = [position for position, held in enumerate(texts) if held.strip() == text.strip()]
+    if len(stripped) == 1:
+        return stripped[0]
+    if set(texts) <= set(_ZERO_ONE) and text.strip() in _ZERO_ONE:
+        same = [position for position, held in enumerate(texts) if _ZERO_ONE[held] == _ZERO_ONE[text.strip()]]
+        return same[0] if len(same) == 1 else None
+    return None
+
+
+_LEAST_ASSOCIATION = 0.2
+"""A label in other words than the classes is read by its association (phi) with `predict`; less is no evidence."""
+
+
+def _meaning(
+    column: pd.Series[Any], name: str, classes: Sequence[Any], classify: Callable[[], np.ndarray], asked: bool
+) -> dict[str, int | None] | None:
+    """The class that each value of the label means, None for one that the model never gives; None when unknown."""
+    values = [value_text(value) for value in column.dropna().unique()[:1000]]
+    meaning = {value: _class_index(value, classes) for value in values}
+    strange = [value for value, position in meaning.items() if position is None]
+    if not strange or len(classes) == 1:
+        return meaning
+    texts = [value_text(held) for held in classes]
+    near = did_you_mean(strange[0], texts)
+    problem = f"label column {name!r} holds {shown(strange[0])!r}, which is no class of the model{near}"
+    if "did you mean" in near:
+        raise LabelError(f"{problem}; write the label as the model's classes are written")
+    if len(values) == len(classes) == 2 and len(strange) == 2:
+        found = _by_association(column, values, classes, classify())
+        if found is not None:
+            logger.info(
+                "label %s is written in other words than the model's classes: by its association with predict, %s is "
+                "taken as %s and %s as %s",
+                *(name, values[0], texts[found[values[0]]], values[1], texts[found[values[1]]]),
+            )
+            return dict(found)
+        problem += ", and its association with predict is too weak to tell which is which"
+    if asked:
+        raise LabelError(f"{problem}; write the label as the model's classes are written")
+    logger.info("%s: rates that need the true outcome are left out; pass --label", problem)
+    return None
+
+
+def _by_association(
+    column: pd.Series[Any], values: list[str], classes: Sequence[Any], given: np.ndarray
+) -> dict[str, int] | None:
+    """Which of two label values goes with which of two classes; None when predict hardly tells."""
+    known = column.notna().to_numpy()
+    second = np.array([value_text(value) == values[1] for value in column[known]], dtype=np.float64)
+    one = (np.asarray(given)[known] == classes[1]).astype(np.float64)
+    if second.std() == 0 or one.std() == 0:
+        return None
+    phi = float(np.corrcoef(second, one)[0, 1])
+    if abs(phi) < _LEAST_ASSOCIATION:
+        return None
+    return {values[0]: 0, values[1]: 1} if phi > 0 else {values[0]: 1, values[1]: 0}
 
 
 def _favorable(
-    table: Table, favorable: Sequence[Any] | None, classes: Sequence[Any], values: list[str], label: str | None
-) -> tuple[tuple[Any, ...], str, set[str]]:
-    """Favorable classes of the model, their text, and the label values that are favorable."""
-    by_text = {value_text(value).strip(): value for value in classes}
+    table: Table, favorable: Sequence[Any] | None, classes: Sequence[Any], meaning: dict[str, int | None]
+) -> tuple[tuple[Any, ...], str]:
+    """Favorable classes of the model, and their text."""
+    texts = [value_text(value) for value in classes]
     if favorable is None:
-        favorable = _favorable_found(table, by_text, values)
-        if favorable[0] not in by_text and list(by_text) in (["0"], ["False"]):
-            return (), favorable[0], set(favorable)
-    texts = [value_text(value).strip() for value in favorable]
-    if len(texts) == 1 and texts[0] not in by_text and texts[0] not in values:
-        texts = [text.strip() for text in texts[0].split(",")]
-    if all(text in by_text for text in texts):
-        chosen = tuple(by_text[text] for text in dict.fromkeys(texts))
-        if len(chosen) == len(by_text) > 1:
-            raise LabelError(f"every class of the model is called favorable: {listed(by_text)}")
-        return chosen, ",".join(texts), set(texts)
-    if all(text in values for text in texts):
-        if _is_zero_one(classes) and len(values) == 2:
-            one = max(classes)
-            logger.info(
-                "favorable outcome %s of column %s is taken as the model's class %s; override with --favorable",
-                *(texts[0], label, value_text(one)),
-            )
-            return (one,), texts[0], set(texts)
-        if len(by_text) == 1:
-            logger.info("the model's only class is %s: it never gives %s", listed(by_text), ",".join(texts))
-            return (), ",".join(texts), set(texts)
-    absent = next(text for text in texts if text not in by_text)
-    raise LabelError(f"favorable outcome {absent!r} is no class of the model{did_you_mean(absent, by_text)}")
+        favorable = [_favorable_found(table, texts, meaning)]
+    if not favorable:
+        raise LabelError(f"no favorable outcome is named: pass one or more of {listed(texts, 40)}")
+    if len(favorable) == 1 and isinstance(favorable[0], str) and "," in favorable[0]:
+        whole = favorable[0]
+        if _class_index(whole, classes) is None and whole.strip() not in meaning:
+            favorable = [part.strip() for part in whole.split(",")]
+    chosen: dict[int, None] = {}
+    for value in favorable:
+        text = value_text(value)
+        position = _class_index(value, classes)
+        if position is None and text in meaning:
+            position = meaning[text]
+            if position is None:
+                logger.info("the model's only class is %s: it never gives %s", texts[0], text)
+                return (), text
+            logger.info("favorable outcome %s is the model's class %s", text, texts[position])
+        if position is None and texts in (["0"], ["False"]) and _ZERO_ONE.get(text) == 1:
+            return (), text
+        if position is None:
+            raise LabelError(f"favorable outcome {shown(text)!r} is no class of the model{did_you_mean(text, texts)}")
+        chosen[position] = None
+    if len(chosen) == len(classes) > 1:
+        raise LabelError(f"every class of the model is called favorable: {listed(texts)}")
+    return tuple(classes[position] for position in chosen), ",".join(value_text(value) for value in favorable)
 
 
-def _is_zero_one(classes: Sequence[Any]) -> bool:
-    return sorted(value_text(value) for value in classes) in (["0", "1"], ["False", "True"])
-
-
-def _favorable_found(table: Table, by_text: dict[str, Any], values: list[str]) -> list[Any]:
+def _favorable_found(table: Table, texts: list[str], meaning: dict[str, int | None]) -> str:
     described = table.description.favorable if table.description is not None else None
-    if described is not None and (described in by_text or described in values):
+    if described is not None and (described in texts or described in meaning):
         logger.info("favorable outcome %s is the data set description's; override with --favorable", described)
-        return [described]
-    texts = list(by_text)
+        return described
     if len(texts) == 2:
         logger.info("favorable outcome %s is the model's second class; override with --favorable", texts[1])
-        return [texts[1]]
+        return texts[1]
     for one, zero in (("1", "0"), ("True", "False")):
         if texts in ([one], [zero]):
             logger.info("the model's only class is %s; favorable is %s; override with --favorable", texts[0], one)
-            return [one]
+            return one
     raise LabelError(f"which outcome is favorable? pass --favorable with one or more of {listed(texts, 40)}")
 
 
-def _truth(
-    column: pd.Series[Any], name: str, values: list[str], classes: Sequence[Any], favorable: set[str], asked: bool
-) -> Truth | None:
-    wanted = {value_text(value).strip() for value in classes} | favorable
-    strange = [value for value in values if value not in wanted]
-    if strange and not (_is_zero_one(classes) and len(values) == 2 and favorable & set(values)):
-        near = did_you_mean(strange[0], sorted(wanted))
-        problem = f"label column {name!r} holds {strange[0]!r}, which is no class of the model{near}"
-        if asked or "did you mean" in near:
-            raise LabelError(f"{problem}; make the label and the model's classes alike")
-        logger.info("%s: rates that need the true outcome are left out; pass --label and --favorable", problem)
-        return None
+def _truth(column: pd.Series[Any], name: str, good: set[str]) -> Truth:
     import pandas as pd
 
     codes, uniques = pd.factorize(column)
-    positive = np.array([value_text(value).strip() in favorable for value in uniques] + [False])
+    positive = np.array([value_text(value) in good for value in uniques] + [False])
     known = codes >= 0
     if not known.all():
         logger.info("label %s is missing in %s", name, counted(int((~known).sum()), "row"))
