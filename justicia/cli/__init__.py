@@ -17,6 +17,7 @@ from justicia._version import __version__
 from justicia.cli.datasets import datasets
 from justicia.cli.verify import verify
 from justicia.errors import JusticiaError
+from justicia.words import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="replace")
     try:
         code = cli.main(words, prog_name="justicia", standalone_mode=False, obj=words)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
     except JusticiaError as error:
         if debug:
@@ -63,6 +65,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # The reader of standard output has gone; nothing is left to say.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(0)
+    except OSError as error:
+        if debug:
+            raise
+        where = f" {error.filename}" if error.filename else ""
+        _fail(f"cannot read or write{where}: {error.strerror or error}", 2)
     except MemoryError:
         _fail("out of memory: audit fewer rows or columns at a time", 2)
     except Exception as error:
@@ -72,6 +79,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    line = " ".join(message.split())
+    line = shown(" ".join(message.split()), 2000)
     click.echo(f"justicia: {line}", err=True)
     sys.exit(code)

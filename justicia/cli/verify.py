@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from justicia.words import shown
+
 __all__ = ["verify"]
 
 
@@ -23,7 +25,7 @@ class _Announcer(logging.Handler):
         if text not in self._said:
             self._said.add(text)
             kind = "warning" if record.levelno >= logging.WARNING else "note"
-            click.echo(f"{kind}: {text}", err=True)
+            click.echo(f"{kind}: {shown(text, 1000)}", err=True)
 
 
 @click.command()
@@ -71,12 +73,14 @@ def verify(context: click.Context, /, **options: Any) -> int:
     justicia verify --model tree --data adult --require 'disparate_impact>=0.8'
     """  # noqa: D301 (click reads the escape)
     from justicia.audit import verify as run
+    from justicia.report.writing import check_target
 
     handler = _Announcer(options.pop("quiet"))
     logger = logging.getLogger("justicia")
     logger.addHandler(handler)
     logger.propagate = False
     json_file = options.pop("json_file")
+    check_target(json_file, inputs=(options["model"], options["data"]))
     options.pop("debug")
     sensitive = [[name.strip() for name in names.split(",")] for names in options.pop("sensitive")]
     features = options.pop("features")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from justicia.encoders.check import SelfCheck, check_encoding, predict, predictions
 from justicia.encoders.decisions import Decision, Tree
-from justicia.errors import UnsupportedModelError
+from justicia.errors import ModelFileError, UnsupportedModelError
 from justicia.words import listed
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
     ------
     UnsupportedModelError
         When no encoder takes the model's class, or a step before it is not supported.
+    ModelFileError
+        When fitted attributes are absent or malformed.
     """
     if model.class_name not in REGISTRY:
         raise UnsupportedModelError(
@@ -58,5 +60,12 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
             "a grid or randomized search, a FixedThresholdClassifier or a TunedThresholdClassifierCV"
         )
     encoder = import_module(REGISTRY[model.class_name])
-    decision, domain = encoder.encode(model, frame, favorable)
+    try:
+        decision, domain = encoder.encode(model, frame, favorable)
+    except (AttributeError, IndexError, KeyError) as error:
+        # Fitted attributes that are absent or of another shape: an edited file, or another version's.
+        raise ModelFileError(
+            f"the fitted {model.class_name}, or a step before it, lacks what an encoding needs "
+            f"({type(error).__name__}: {error}): fit and save it again with the installed scikit-learn"
+        ) from error
     return decision, domain

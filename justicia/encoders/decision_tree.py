@@ -56,6 +56,8 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
     inner = reached[left[reached] >= 0]
     column, threshold = np.asarray(arrays.feature), np.asarray(arrays.threshold)
     width = int(model.estimator.n_features_in_)
+    if np.asarray(arrays.value).shape[2] != len(model.estimator.classes_):
+        raise ModelFileError("the tree's arrays are malformed: its values are not those of its classes")
     if len(inner) and (column[inner].min() < 0 or column[inner].max() >= width or np.isnan(threshold[inner]).any()):
         raise ModelFileError("the tree's arrays are malformed: a node tests no column or compares with NaN")
     tests = {int(c): np.unique(threshold[inner][column[inner] == c]) for c in np.unique(column[inner])}
@@ -64,7 +66,10 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
         and getattr(model.estimator, "monotonic_cst", None) is None
         and not gives_sparse(model.steps)
     )
-    layout = cut_into_cells(trace(model.steps, list(frame.columns)), frame, tests, allow_nan=allow_nan)
+    blocks = trace(model.steps, list(frame.columns))
+    if sum(len(block.outputs) for block in blocks) != width:
+        raise ModelFileError(f"the steps before the tree do not give the {width} columns that it takes")
+    layout = cut_into_cells(blocks, frame, tests, allow_nan=allow_nan)
 
     missing_left = getattr(arrays, "missing_go_to_left", None)
     missing_left = np.zeros(len(left), dtype=bool) if missing_left is None else np.asarray(missing_left, dtype=bool)

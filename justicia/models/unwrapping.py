@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from justicia.errors import UnsupportedModelError
+import numpy as np
+
+from justicia.errors import ModelFileError, UnsupportedModelError
 
 __all__ = ["FittedModel", "ThresholdRule", "full_name", "unwrap"]
 
@@ -102,11 +104,17 @@ def unwrap(predictor: Any) -> FittedModel:
         raise UnsupportedModelError(f"{full_name(inner)} {problem}: an audit needs a fitted classifier")
     if isinstance(classes, list):
         raise UnsupportedModelError(f"{full_name(inner)} has several outputs: audit one output at a time")
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not len(classes):
+        raise ModelFileError(f"{full_name(inner)} has malformed classes_: fit and save it again")
     names = _first_attribute([predictor, *steps, inner], "feature_names_in_")
+    if names is not None and np.ndim(names) != 1:
+        raise ModelFileError(f"{full_name(predictor)} has malformed column names: fit and save it again")
     columns = tuple(str(name) for name in names) if names is not None else None
     number = len(columns) if columns is not None else _first_attribute([predictor, *steps, inner], "n_features_in_")
     if number is None:
         raise UnsupportedModelError(f"{full_name(predictor)} does not say how many columns it takes")
+    if not isinstance(number, (int, np.integer)) or (columns is not None and len(set(columns)) != len(columns)):
+        raise ModelFileError(f"{full_name(predictor)} has malformed column names: fit and save it again")
     return FittedModel(
         predictor, tuple(steps), inner, rule, tuple(classes.tolist()), columns, int(number), full_name(inner)
     )

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from datetime import UTC, datetime
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from justicia._version import __version__
+from justicia.errors import InputError
 
 if TYPE_CHECKING:
     from justicia.audit import Audit
     from justicia.comparison import Extreme, GroupAudit, GroupingAudit, MeasureAudit, SampleRate
     from justicia.enclosure import Enclosure
 
-__all__ = ["SCHEMA", "audit_to_dict", "audit_to_json", "schema"]
+__all__ = ["SCHEMA", "audit_to_dict", "audit_to_json", "fixed_time", "schema"]
 
 SCHEMA = "justicia.audit/1"
+
+_LAST_SECOND = 253_402_300_799
+"""Of the year 9999."""
 
 _ALL_MEASURES = (
     "disparate_impact",
@@ -43,16 +48,36 @@ def audit_to_json(audit: Audit) -> str:
     When the environment variable ``SOURCE_DATE_EPOCH`` is set, the time of the audit is taken from it and seconds are
     left out, so that equal inputs give equal bytes.
     """
-    return json.dumps(audit_to_dict(audit), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    held = audit_to_dict(audit)
+    text = json.dumps(held, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        # Half of a surrogate pair has no UTF-8 form; JSON can write it as an escape.
+        text = json.dumps(held, indent=1, allow_nan=False) + "\n"
+    return text
+
+
+def fixed_time() -> datetime | None:
+    """The time in ``SOURCE_DATE_EPOCH``; None when it is not set.
+
+    Raises
+    ------
+    InputError
+        When it is not a number of seconds before the year 10000.
+    """
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    if not epoch:
+        return None
+    if not re.fullmatch(r"[0-9]{1,12}", epoch) or int(epoch) > _LAST_SECOND:
+        raise InputError(f"SOURCE_DATE_EPOCH={epoch[:40]} is not a number of seconds since 1970")
+    return datetime.fromtimestamp(int(epoch), UTC)
 
 
 def audit_to_dict(audit: Audit) -> dict[str, Any]:
     """The audit as plain lists, dicts, numbers and texts."""
     import sklearn
 
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    fixed = epoch.isdigit()
-    created = datetime.fromtimestamp(int(epoch), UTC) if fixed else datetime.now(UTC).replace(microsecond=0)
+    fixed = fixed_time()
+    created = datetime.now(UTC).replace(microsecond=0) if fixed is None else fixed
     solutions = [grouping.solution for grouping in audit.groupings]
     bounds = [solution for solution in solutions if solution.guarantee != "exact"]
     seconds = sum(solution.seconds for solution in solutions)
@@ -84,8 +109,8 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
             "engine": solutions[0].engine,
             "search": audit.search,
             "guarantee": (bounds or solutions)[0].guarantee,
-            "seconds": None if fixed else round(seconds, 6),
-            "label_seconds": None if fixed or audit.roles.truth is None else round(label_seconds, 6),
+            "seconds": round(seconds, 6) if fixed is None else None,
+            "label_seconds": round(label_seconds, 6) if fixed is None and audit.roles.truth is not None else None,
         },
         "self_check": {
             "rows": audit.self_check.rows,

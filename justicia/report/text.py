@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from justicia.words import counted
+from justicia.words import counted, shown
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -53,7 +53,7 @@ def render(audit: Audit) -> RenderableType:
         parts.append(_requirements(audit))
     parts.append(_definitions(audit))
     for warning in audit.warnings:
-        parts.append(Text.assemble(("! ", "yellow"), warning))
+        parts.append(Text.assemble(("! ", "yellow"), shown(warning, 1000)))
     return Group(*parts)
 
 
@@ -64,11 +64,11 @@ def _heading(audit: Audit) -> RenderableType:
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column()
     name = audit.fitted.class_name
-    grid.add_row("model", Text(name if model.source is None else f"{model.source} ({name})"))
+    grid.add_row("model", _text(name if model.source is None else f"{model.source} ({name})"))
     rows = counted(len(table.frame), "person", "people")
-    grid.add_row("people", Text(rows if table.source is None else f"{table.source}, {rows}"))
-    grid.add_row("favorable", Text(f"{audit.roles.favorable_text}{label}"))
-    grid.add_row("depends on", Text(", ".join(audit.features) or "nothing"))
+    grid.add_row("people", _text(rows if table.source is None else f"{table.source}, {rows}"))
+    grid.add_row("favorable", _text(f"{audit.roles.favorable_text}{label}"))
+    grid.add_row("depends on", Text(shown(", ".join(audit.features) or "nothing", 5000)))
     solution = audit.groupings[0].solution
     grid.add_row("population", Text(_population(audit.groupings[0])))
     grid.add_row("engine", Text(f"{solution.engine}, {_guarantee(audit)}"))
@@ -106,12 +106,12 @@ def _grouping(grouping: GroupingAudit, confidence: float) -> RenderableType:
     )
     empty = [group for group in grouping.groups if group.selection_rate is None]
     title = Text.assemble(
-        (" x ".join(grouping.sensitive), "bold"),
+        (shown(" x ".join(grouping.sensitive), 200), "bold"),
         f": {counted(len(held), 'group')}" + (f" and {len(empty)} without people" if empty else ""),
     )
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for name in grouping.sensitive:
-        table.add_column(Text(name), overflow="fold")
+        table.add_column(_text(name), overflow="fold")
     table.add_column("people", justify="right")
     table.add_column("verified", justify="right", no_wrap=True)
     table.add_column("")
@@ -159,7 +159,7 @@ def _middle(group: GroupAudit) -> float:
 
 
 def _row(group: GroupAudit, largest: float, labelled: bool) -> list[RenderableType]:
-    cells: list[RenderableType] = [Text(value) for value in group.group.values()]
+    cells: list[RenderableType] = [_text(value) for value in group.group.values()]
     cells.append(f"{group.n:,}")
     rate, sample = group.selection_rate, group.sample_rate
     if rate is None or sample is None:
@@ -187,8 +187,12 @@ def number(enclosure: Enclosure) -> str:
     return f"{low:.4f} to {high:.4f}"
 
 
+def _text(value: str) -> Text:
+    return Text(shown(value, 200))
+
+
 def _extreme(extreme: Extreme) -> Text:
-    text = Text(f"{', '.join(extreme.group.values())} ({number(extreme.selection_rate)})")
+    text = _text(f"{', '.join(extreme.group.values())} ({number(extreme.selection_rate)})")
     others = len(extreme.candidates) - 1
     if others:
         text.append(f"; {counted(others, 'other group')} may be it", style="dim")
@@ -217,7 +221,7 @@ def _definitions(audit: Audit) -> RenderableType:
     grid.add_row("rows", "the same among the rows; intervals of measures hold for all groups together")
     if audit.roles.truth is not None:
         outcome = f"{audit.roles.favorable_text} in column {audit.roles.truth.name}"
-        grid.add_row("TPR, FPR", Text(f"verified selection rate of the people with {outcome}, and of the others"))
+        grid.add_row("TPR, FPR", _text(f"verified selection rate of the people with {outcome}, and of the others"))
     for name in audit.groupings[0].measures:
         grid.add_row(name.replace("_", " "), _DEFINITIONS[name])
     return Group(Text(""), grid)
@@ -231,6 +235,8 @@ def _requirements(audit: Audit) -> RenderableType:
     for requirement in audit.requirements:
         symbol, style = _SYMBOLS[requirement.status]
         grid.add_row(
-            Text(f"{symbol} {requirement.status}", style=style), Text(requirement.text), Text(requirement.reason)
+            Text(f"{symbol} {requirement.status}", style=style),
+            _text(requirement.text),
+            Text(shown(requirement.reason, 2000)),
         )
     return Group(Text(""), Text("Requirements", style="bold"), Padding(grid, (0, 0, 0, 2)))

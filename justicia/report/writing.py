@@ -4,11 +4,40 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from justicia.errors import InputError
 
-__all__ = ["write_whole"]
+__all__ = ["check_target", "write_whole"]
+
+
+def check_target(path: str | None, inputs: Sequence[str] = ()) -> None:
+    """Refuse a target before any work is done: none at all, a folder, a missing folder, or an input.
+
+    Parameters
+    ----------
+    path : str or None
+        "-" is standard output; None is no target.
+    inputs : sequence of str
+        Files that are read.
+
+    Raises
+    ------
+    InputError
+    """
+    if path is None or path == "-":
+        return
+    if not path.strip():
+        raise InputError("the name of a file to write is empty")
+    target = Path(path)
+    if target.is_dir():
+        raise InputError(f"{path} is a folder: name a file")
+    if not target.parent.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {target.parent}")
+    for source in inputs:
+        if target.exists() and Path(source).exists() and target.samefile(source):
+            raise InputError(f"{path} is read as an input and would be written over: name another file")
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:

@@ -120,7 +120,10 @@ def _values(frame: pd.DataFrame, name: str) -> tuple[np.ndarray, list[str]]:
             f"sensitive column {name!r} has no value in {counted(missing, 'row')} of {len(column):,}: "
             "fill or remove them before the audit"
         )
-    codes, uniques = pd.factorize(column)
+    try:
+        codes, uniques = pd.factorize(column)
+    except TypeError as error:
+        raise GroupingError(f"sensitive column {name!r} holds values that are no single words or numbers") from error
     values = list(uniques)
     if isinstance(column.dtype, pd.CategoricalDtype):
         values += [value for value in column.cat.categories if value not in set(values)]

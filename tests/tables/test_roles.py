@@ -9,7 +9,7 @@ from justicia.errors import GroupingError, LabelError, TableError
 from justicia.tables import Table, assign_roles
 
 
-def roles(frame, classes=("no", "yes"), model_columns=("x",), sensitive=None, label=None, favorable=None):
+def roles(frame, classes=("no", "yes"), model_columns=("x",), sensitive=None, label=None, favorable=None, given=None):
     return assign_roles(
         Table(frame),
         sensitive=sensitive,
@@ -17,6 +17,7 @@ def roles(frame, classes=("no", "yes"), model_columns=("x",), sensitive=None, la
         favorable=favorable,
         classes=list(classes),
         model_columns=list(model_columns),
+        classify=lambda: np.array(given),
     )
 
 
@@ -58,12 +59,49 @@ def test_label_written_differently_proposes_the_match():
         roles(frame(income=[">50K.", "<=50K.", "<=50K."]), classes=("<=50K", ">50K"), label="income")
 
 
-def test_text_label_beside_a_model_of_zero_and_one():
+@pytest.mark.parametrize(("given", "one"), [([1, 0, 0], ">50K"), ([0, 1, 1], "<=50K")])
+def test_text_label_beside_a_model_of_zero_and_one_is_read_by_its_association(given, one):
+    table = frame(income=[">50K", "<=50K", "<=50K"])
     with Announcements() as said:
-        found = roles(frame(income=[">50K", "<=50K", "<=50K"]), classes=(0, 1), label="income", favorable=[">50K"])
-    assert found.favorable == (1,)
+        found = roles(table, classes=(0, 1), label="income", favorable=[">50K"], given=given)
+    assert found.favorable == ((1,) if one == ">50K" else (0,))
     assert found.truth.positive.tolist() == [True, False, False]
-    assert any("taken as the model's class 1" in text for text in said.announcements)
+    assert any("association with predict" in text for text in said.announcements)
+
+
+def test_no_association_is_no_evidence():
+    table = pd.DataFrame({"sex": list("fmfm"), "y": ["a", "a", "b", "b"]})
+    for given in ([0, 1, 0, 1], [1, 1, 1, 1]):
+        with pytest.raises(LabelError, match="too weak to tell"):
+            roles(table, classes=(0, 1), label="y", given=given)
+
+
+def test_a_label_with_a_dot_is_proposed_even_when_it_was_not_named():
+    with pytest.raises(LabelError, match=r"did you mean >50K\?"):
+        roles(frame(income=[">50K.", "<=50K.", "<=50K."]), classes=("<=50K", ">50K"))
+
+
+def test_no_favorable_outcome_is_refused():
+    with pytest.raises(LabelError, match="no favorable outcome is named"):
+        roles(frame(), favorable=[])
+
+
+def test_classes_that_differ_by_blanks_are_told_apart():
+    assert roles(frame(), classes=("yes", " yes"), favorable=[" yes"]).favorable == (" yes",)
+    assert roles(frame(), classes=("yes", " yes"), favorable=["yes"]).favorable == ("yes",)
+
+
+@pytest.mark.parametrize(
+    ("classes", "favorable", "chosen"),
+    [((0, 1), True, (1,)), ((False, True), 1, (True,)), ((0, 1), "true", (1,)), ((0,), 1, ()), ((0, 1), 1.0, (1,))],
+)
+def test_other_ways_to_say_zero_and_one(classes, favorable, chosen):
+    assert roles(frame(), classes=classes, favorable=[favorable]).favorable == chosen
+
+
+def test_a_boolean_label_beside_a_model_of_zero_and_one():
+    found = roles(frame(y=[True, False, True]), classes=(0, 1), label="y")
+    assert found.truth.positive.tolist() == [True, False, True]
 
 
 def test_missing_labels_are_counted():
