@@ -9,7 +9,7 @@ from fractions import Fraction
 from justicia.enclosure import EXACT, Enclosure
 from justicia.errors import RequirementError
 from justicia.metrics.disparities import ALIASES, MEASURES, RATIOS, Measure
-from justicia.words import did_you_mean
+from justicia.words import did_you_mean, shown
 
 __all__ = ["Requirement", "Verdict", "parse_requirement"]
 
@@ -89,22 +89,22 @@ def parse_requirement(text: str) -> Requirement:
         raise RequirementError(f"a requirement is a text such as 'disparate_impact>=0.8', not {text!r}")
     found = _FORM.fullmatch(text.replace("≥", ">=").replace("≤", "<="))
     if found is None:
-        raise RequirementError(f"requirement {text!r} is not of the form 'measure>=number' or 'measure<=number'")
+        raise RequirementError(f"requirement {shown(text)!r} is not of the form 'measure>=number' or 'measure<=number'")
     name, comparison, number = found.groups()
     name = name.lower().replace("-", "_")
     name = ALIASES.get(name, name)
     if name not in MEASURES:
-        raise RequirementError(f"requirement {text!r} names no measure{did_you_mean(name, MEASURES)}")
+        raise RequirementError(f"requirement {shown(text)!r} names no measure{did_you_mean(name, MEASURES)}")
     if comparison in ("=", "=="):
-        raise RequirementError(f"requirement {text!r}: use >= or <=, a rate is never asked to equal a number")
+        raise RequirementError(f"requirement {shown(text)!r}: use >= or <=, a rate is never asked to equal a number")
     plain = number.removesuffix("%").strip()
     try:
         limit = Fraction(plain) if _NUMBER.fullmatch(plain) else None
     except ZeroDivisionError:
         limit = None
     if limit is None:
-        raise RequirementError(f"requirement {text!r}: {number!r} is not a number between 0 and 1")
+        raise RequirementError(f"requirement {shown(text)!r}: {shown(number)!r} is not a number between 0 and 1")
     limit = limit / 100 if number.endswith("%") else limit
     if not 0 <= limit <= 1:
-        raise RequirementError(f"requirement {text!r}: {name} lies between 0 and 1")
+        raise RequirementError(f"requirement {shown(text)!r}: {name} lies between 0 and 1")
     return Requirement(text.strip(), name, comparison, limit)
