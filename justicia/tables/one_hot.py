@@ -74,12 +74,15 @@ def settle_one_hot(
     if search:
         taken = {column for feature in held for column in feature.columns} | set(exclude)
         names = {feature.name for feature in held} | {str(column) for column in frame.columns}
-        for feature in find_one_hot(frame, [str(column) for column in frame.columns if column not in taken], names):
+        others = [str(column) for column in frame.columns if column not in taken]
+        found = find_one_hot(frame, others, names)
+        held += found
+        if found:
             logger.info(
-                "columns %s are taken as one feature %s; override with --one-hot %s=COLUMN,COLUMN or --one-hot none",
-                *(listed(feature.columns, 4), feature.name, feature.name),
+                "0/1 columns that exclude each other are taken as one feature: %s; override with --one-hot "
+                "NAME=COLUMN,COLUMN or --one-hot none",
+                listed((f"{feature.name} ({len(feature.columns)} columns)" for feature in found), 20),
             )
-            held.append(feature)
     return held
 
 
