@@ -21,7 +21,7 @@ from justicia.inputs import (
     settle_inputs,
 )
 from justicia.questions import Question
-from justicia.words import counted, listed
+from justicia.words import counted, did_you_mean, listed
 
 if TYPE_CHECKING:
     import os
@@ -192,7 +192,7 @@ def verify(
     population : str
         "tree", "independent" or "empirical".
     search : str
-        "enumerate": every group.
+        "enumerate": every group; "learn": the most and least favored, found by branch and bound.
     solver : str
         "auto" or the name of an engine.
     time_limit : float, optional
@@ -233,8 +233,8 @@ def verify(
     ({'race': 'White'}, {'race': 'Hispanic'})
     """
     check_numbers(confidence, time_limit)
-    if search not in ("enumerate",):
-        raise InputError(f"no search is called {search!r} (there is: enumerate)")
+    if search not in solvers.SEARCHES:
+        raise InputError(f"no search is called {search!r}{did_you_mean(search, solvers.SEARCHES)}")
     requirements = as_requirements(require)
 
     with Announcements() as said:
@@ -269,6 +269,7 @@ def verify(
             frame,
             population,
             solvers.pick(solver, decision),
+            search,
             time_limit,
             seen.one_hot,
             seen.expansion,

@@ -135,7 +135,7 @@ class GroupingAudit:
     most_favored, least_favored : Extreme
     measures : dict of str to MeasureAudit
     fit : dict of str to float
-        Largest and mean distance between verified and sample selection rate over the groups with rows.
+        Largest and mean distance between verified and sample selection rate over the groups whose rate is exact.
     """
 
     sensitive: tuple[str, ...]
@@ -147,6 +147,16 @@ class GroupingAudit:
     least_favored: Extreme
     measures: dict[str, MeasureAudit]
     fit: dict[str, float]
+
+    @property
+    def reported(self) -> tuple[GroupAudit, ...]:
+        """All groups; when the extremes were learned, those that may be an extreme."""
+        if self.solution.search == "enumerate":
+            return self.groups
+        extremes = {
+            tuple(group.values()) for end in (self.most_favored, self.least_favored) for group in end.candidates
+        }
+        return tuple(group for group in self.groups if tuple(group.group.values()) in extremes)
 
     @property
     def by_group(self) -> pd.DataFrame:
@@ -320,7 +330,9 @@ def _intervals(counts: dict[str, tuple[np.ndarray, np.ndarray]], confidence: flo
 
 
 def _fit(enclosures: Sequence[Enclosure], sample: np.ndarray) -> dict[str, float]:
+    exact = np.array([enclosure.exact for enclosure in enclosures])
     errors = np.abs(np.array([_middle(enclosure) for enclosure in enclosures]) - sample)
+    errors = errors[exact] if exact.any() else errors
     return {"max_abs_error": float(errors.max()), "mean_abs_error": float(errors.mean())}
 
 

@@ -41,6 +41,7 @@ class Question:
     structure : str
         Of the populations.
     engine : Solver
+    search : str
     time_limit : float or None
         Seconds for each answer.
     one_hot : sequence of OneHot
@@ -55,6 +56,7 @@ class Question:
     frame: pd.DataFrame
     structure: str
     engine: Solver
+    search: str
     time_limit: float | None
     one_hot: Sequence[OneHot] = ()
     expansion: OneHotExpansion | None = None
@@ -76,7 +78,7 @@ class Question:
         }
         people = population.fit(self.structure, counts, self.domain, groups.sensitive, fixed)
         people.people = population.People(frame, self.domain, points, groups.codes, self.expansion)
-        return people, self.engine.solve(Formula(people, self.decision), time_limit=self.time_limit)
+        return people, self.engine.solve(Formula(people, self.decision), search=self.search, time_limit=self.time_limit)
 
     def ask_stratum(self, groups: Grouping, rows: np.ndarray) -> Stratum:
         """The same among some of the rows; None for groups that have none there."""

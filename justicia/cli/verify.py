@@ -39,7 +39,7 @@ class _Announcer(logging.Handler):
 @click.option("--label", metavar="COLUMN", help="True outcome.  [default: found]")
 @click.option("--favorable", metavar="VALUE[,VALUE]", help="Outcome that is good for the person.  [default: found]")
 @click.option("--population", default="tree", show_default=True, metavar="tree|independent|empirical")
-@click.option("--search", default="enumerate", show_default=True, metavar="enumerate")
+@click.option("--search", default="enumerate", show_default=True, metavar="enumerate|learn")
 @click.option("--solver", default="auto", show_default=True, metavar="auto|NAME")
 @click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Then bounds are the answer.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals beside the rows' rates.")

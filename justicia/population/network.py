@@ -3,11 +3,13 @@
 The probability of a box is found in one upward pass: a node's message to its parent is, for each parent state, the
 sum over its own states of the conditional probability times the share of the state's cells that the box keeps, times
 the messages of its children (belief propagation on a tree; Pearl 1988, chapter 4). All groups and many boxes go
-through the pass together as matrix products.
+through the pass together, and boxes that agree below a node share its message.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,14 +19,24 @@ from justicia.population.base import Boxes, Node, Population
 if TYPE_CHECKING:
     from justicia.population.domain import Domain
 
-__all__ = ["NetworkPopulation"]
+__all__ = ["NetworkPopulation", "Step", "evaluate_plan", "make_plan"]
 
-_MOST_NUMBERS = 4_000_000
-"""Numbers in one message: more groups or boxes are passed in parts."""
+_MOST_NUMBERS = 200_000
+"""Numbers in one message: more groups are passed in parts."""
+_FEW_GROUPS = 64
+"""With fewer groups, matrix products are faster than sums along the groups."""
 
 
 class NetworkPopulation(Population):
-    """A population given by its nodes in topological order, parents first."""
+    """A population given by its nodes in topological order, parents first.
+
+    Attributes
+    ----------
+    tables : dict of int to float64 array of shape (n_parent_states, n_states, n_groups)
+        Tables by feature; groups lie side by side.
+    within : dict of int to float64 array of shape (n_cells, n_groups)
+        Shares of cells within their state, of the features that have any.
+    """
 
     def __init__(
         self,
@@ -41,10 +53,8 @@ class NetworkPopulation(Population):
         self.groups = groups
         self.sizes = sizes
         self._nodes = nodes
-        self._children: dict[int, list[Node]] = {node.feature: [] for node in nodes}
-        for node in nodes:
-            for parent in node.parents:
-                self._children[parent].append(node)
+        self.tables = {node.feature: np.ascontiguousarray(node.table.transpose(1, 2, 0)) for node in nodes}
+        self.within = {node.feature: np.ascontiguousarray(node.within.T) for node in nodes if node.within is not None}
 
     @property
     def nodes(self) -> tuple[Node, ...]:
@@ -59,29 +69,8 @@ class NetworkPopulation(Population):
 
     def masses(self, boxes: Boxes, n_boxes: int) -> np.ndarray:
         """Probability of each box in each group, float64 array of shape (n_boxes, n_groups)."""
-        widest = max((node.table.shape[2] for node in self._nodes), default=1)
-        widest = max([widest, *(cells.shape[1] for cells in boxes if cells is not None)])
-        step = max(1, _MOST_NUMBERS // (widest * n_boxes))
-        parts = [self._masses(boxes, n_boxes, slice(start, start + step)) for start in range(0, self.n_groups, step)]
-        return np.concatenate(parts, axis=1)
-
-    def _masses(self, boxes: Boxes, n_boxes: int, groups: slice) -> np.ndarray:
-        messages: dict[int, np.ndarray] = {}
-        total = np.ones((len(range(*groups.indices(self.n_groups))), n_boxes))
-        for node in reversed(self._nodes):
-            share = _shares(node, boxes[node.feature], groups)
-            for child in self._children[node.feature]:
-                message = messages.pop(child.feature, None)
-                if message is not None:
-                    share = message if share is None else share * message
-            if share is None:
-                continue
-            passed = share @ node.table[groups].transpose(0, 2, 1)
-            if node.parents:
-                messages[node.feature] = passed
-            else:
-                total *= passed[:, :, 0]
-        return total.T
+        plan = make_plan(self._nodes, boxes, n_boxes)
+        return evaluate_plan(plan, self.tables, self.within, n_boxes, self.n_groups)
 
     def sample_points(self, group: int, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draw `n` domain points of a group by ancestral sampling, int array of shape (n, n_features)."""
@@ -96,18 +85,152 @@ class NetworkPopulation(Population):
         return points
 
 
-def _shares(node: Node, cells: np.ndarray | None, groups: slice) -> np.ndarray | None:
-    """Share of each state that the boxes keep, of shape (1 or n_groups, n_boxes, n_states)."""
-    if cells is None:
+@dataclass(frozen=True)
+class Step:
+    """What one node has to do in the upward pass, each distinct condition on its subtree once.
+
+    Attributes
+    ----------
+    feature : int
+    root : bool
+        The node has no parent.
+    whole : float64 array of shape (n_masks, n_states), or None
+        For each distinct condition on the node's own cells, 1 where a state is kept whole; None without any.
+    partly : list of (mask, state, cells)
+        States that a condition keeps in part, and the cells that it keeps there.
+    own : int array of shape (n_conditions,)
+        Mask of each condition on the subtree.
+    children : list of (int, int array of shape (n_conditions,))
+        For each child with conditions in its subtree, its feature and the child's condition.
+    of_box : int array of shape (n_boxes,)
+        Condition on the subtree of each box.
+    """
+
+    feature: int
+    root: bool
+    whole: np.ndarray | None
+    partly: list[tuple[int, int, np.ndarray]]
+    own: np.ndarray
+    children: list[tuple[int, np.ndarray]]
+    of_box: np.ndarray
+
+
+def make_plan(nodes: tuple[Node, ...], boxes: Boxes, n_boxes: int) -> list[Step]:
+    """Steps of the upward pass for some boxes, from the leaves to the roots."""
+    plan: list[Step] = []
+    conditions: dict[int, np.ndarray] = {}
+    below: dict[int, list[int]] = {}
+    for node in reversed(nodes):
+        cells = boxes[node.feature]
+        children = [child for child in below.get(node.feature, ()) if child in conditions]
+        if cells is None and not children:
+            continue
+        whole: np.ndarray | None = None
+        partly: list[tuple[int, int, np.ndarray]] = []
+        keys = np.zeros(n_boxes, dtype=np.int64)
+        if cells is not None:
+            packed = np.ascontiguousarray(np.packbits(cells, axis=1))
+            view = packed.view([("", np.void, packed.shape[1])]).ravel()
+            _, first, keys = np.unique(view, return_index=True, return_inverse=True)
+            whole, partly = _kept(node, cells[first])
+        own = keys
+        for child in children:
+            keys = keys * (int(conditions[child].max()) + 1) + conditions[child]
+        _, first, keys = np.unique(keys, return_index=True, return_inverse=True)
+        conditions[node.feature] = keys
+        for parent in node.parents:
+            below.setdefault(parent, []).append(node.feature)
+        links = [(child, conditions[child][first]) for child in children]
+        plan.append(Step(node.feature, not node.parents, whole, partly, own[first], links, keys))
+    return plan
+
+
+def _kept(node: Node, masks: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int, np.ndarray]]]:
+    """Which states each mask keeps whole, and which in part."""
+    sizes = np.bincount(node.states)
+    kept = np.stack([np.bincount(node.states, weights=mask, minlength=len(sizes)) for mask in masks])
+    partly = [
+        (int(mask), int(state), np.flatnonzero(masks[mask] & (node.states == state)))
+        for mask, state in np.argwhere((kept > 0) & (kept < sizes))
+    ]
+    return (kept == sizes).astype(np.float64), partly
+
+
+def evaluate_plan(
+    plan: list[Step], tables: dict[int, np.ndarray], within: dict[int, np.ndarray], n_boxes: int, n_groups: int
+) -> np.ndarray:
+    """Run the upward pass, groups in parts that fit the processor's cache, on two threads when there are many.
+
+    Parameters
+    ----------
+    plan : list of Step
+    tables : dict of int to float64 array of shape (n_parent_states, n_states, n_groups)
+    within : dict of int to float64 array of shape (n_cells, n_groups)
+
+    Returns
+    -------
+    float64 array of shape (n_boxes, n_groups)
+    """
+    total = np.ones((n_boxes, n_groups))
+    widest = max((len(step.own) * max(tables[step.feature].shape[:2]) for step in plan), default=1)
+    part = max(16, _MOST_NUMBERS // widest)
+
+    def run(start: int) -> None:
+        _run(plan, tables, within, total, slice(start, start + part))
+
+    starts = range(0, n_groups, part)
+    if len(starts) < 2:
+        run(0)
+    else:
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(run, starts))
+    return total
+
+
+def _run(
+    plan: list[Step],
+    tables: dict[int, np.ndarray],
+    within: dict[int, np.ndarray],
+    total: np.ndarray,
+    groups: slice,
+) -> None:
+    messages: dict[int, np.ndarray] = {}
+    for step in plan:
+        share = _share(step, within.get(step.feature), groups)
+        for child, condition in step.children:
+            message = messages.pop(child)[condition]
+            share = message if share is None else share * message
+        passed = _passed(share, tables[step.feature][:, :, groups])
+        if step.root:
+            total[:, groups] *= passed[step.of_box, 0, :]
+        else:
+            messages[step.feature] = passed
+
+
+def _share(step: Step, within: np.ndarray | None, groups: slice) -> np.ndarray | None:
+    """Share of each state that each condition keeps, of shape (n_conditions, n_states, 1 or n_groups)."""
+    if step.whole is None:
         return None
-    if node.within is None:
-        order = np.argsort(node.states)
-        return cells[None, :, order].astype(np.float64)
-    order = np.argsort(node.states, kind="stable")
-    starts = np.searchsorted(node.states[order], np.arange(node.table.shape[2]))
-    kept = cells[:, order].astype(np.float64)
-    within = node.within[groups][:, order]
-    return np.add.reduceat(kept[None] * within[:, None, :], starts, axis=2)
+    if within is None or not step.partly:
+        return step.whole[step.own][:, :, None]
+    share = np.repeat(step.whole[:, :, None], len(range(*groups.indices(within.shape[1]))), axis=2)
+    for mask, state, cells in step.partly:
+        share[mask, state] = within[cells, groups].sum(axis=0)
+    return share[step.own]
+
+
+def _passed(share: np.ndarray | None, table: np.ndarray) -> np.ndarray:
+    """Message to the parent, of shape (n_conditions, n_parent_states, n_groups)."""
+    if share is None:
+        raise ValueError("a step without conditions has no message")
+    if share.shape[2] == 1:
+        n_parents, n_states, n_groups = table.shape
+        flat = table.transpose(1, 0, 2).reshape(n_states, n_parents * n_groups)
+        return (share[:, :, 0] @ flat).reshape(len(share), n_parents, n_groups)
+    if table.shape[2] < _FEW_GROUPS:
+        passed = share.transpose(2, 0, 1) @ table.transpose(2, 1, 0)
+        return passed.transpose(1, 2, 0)
+    return np.einsum("dsg,psg->dpg", share, table)
 
 
 def _draw(table: np.ndarray, given: np.ndarray, rng: np.random.Generator) -> np.ndarray:

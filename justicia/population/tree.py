@@ -25,13 +25,15 @@ if TYPE_CHECKING:
     from justicia.population.counts import Counts
     from justicia.population.domain import Domain
 
-__all__ = ["MOST_STATES", "PRIOR", "SMALL_GROUP", "coarse_states", "fit_tree", "spanning_forest"]
+__all__ = ["FEW_STATES", "MOST_STATES", "PRIOR", "SMALL_GROUP", "coarse_states", "fit_tree", "spanning_forest"]
 
 MOST_STATES = 24
+FEW_STATES = 10
+"""The same where groups are small: larger tables starve."""
 PRIOR = 5.0
 """People that a prior table stands for."""
 SMALL_GROUP = 60
-"""With fewer rows a group, mutual information is measured given each sensitive column instead of given the group."""
+"""With fewer rows a group, states are few, and mutual information is measured given each sensitive column alone."""
 
 
 def fit_tree(
@@ -54,8 +56,9 @@ def fit_tree(
     """
     rows = counts.rows()
     margins = _margins(counts.group_keys)
+    most = FEW_STATES if rows.sum() < SMALL_GROUP * len(rows) else MOST_STATES
     states = [
-        coarse_states(counts.of_feature(i).sum(axis=0), feature.numeric, apart=feature.missing)
+        coarse_states(counts.of_feature(i).sum(axis=0), feature.numeric, most, apart=feature.missing)
         for i, feature in enumerate(domain.features)
     ]
     order, parent = spanning_forest(_information(counts, states, margins, rows))

@@ -137,7 +137,7 @@ def _grouping(grouping: GroupingAudit) -> dict[str, Any]:
             "parents": grouping.population.parents,
             "fit": grouping.fit,
         },
-        "groups": [_group(group) for group in grouping.groups],
+        "groups": [_group(group) for group in grouping.reported],
         "most_favored": _extreme(grouping.most_favored),
         "least_favored": _extreme(grouping.least_favored),
         "measures": measures,

@@ -101,13 +101,13 @@ def _guarantee(audit: Audit) -> str:
 
 def _grouping(grouping: GroupingAudit, confidence: float) -> RenderableType:
     held = sorted(
-        (group for group in grouping.groups if group.selection_rate is not None),
+        (group for group in grouping.reported if group.selection_rate is not None),
         key=lambda group: (-float(_middle(group)), tuple(group.group.values())),
     )
-    empty = [group for group in grouping.groups if group.selection_rate is None]
+    empty = [group for group in grouping.reported if group.selection_rate is None]
     title = Text.assemble(
         (shown(" x ".join(grouping.sensitive), 200), "bold"),
-        f": {counted(len(held), 'group')}" + (f" and {len(empty)} without people" if empty else ""),
+        f": {_counted_groups(grouping)}" + (f" and {len(empty)} without people" if empty else ""),
     )
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for name in grouping.sensitive:
@@ -147,6 +147,13 @@ def _grouping(grouping: GroupingAudit, confidence: float) -> RenderableType:
         measures.add_row(*_measure(name, measure))
     parts = (table, Text(""), measures, Text(""), facts)
     return Group(Text(""), title, *(Padding(part, (0, 0, 0, 2)) for part in parts))
+
+
+def _counted_groups(grouping: GroupingAudit) -> str:
+    total = counted(grouping.population.n_groups, "group")
+    if grouping.solution.search == "enumerate":
+        return total
+    return f"{total}, the extremes learned by evaluating {grouping.solution.groups_evaluated:,}"
 
 
 def _percent(confidence: float) -> str:

@@ -12,10 +12,13 @@ from justicia.words import did_you_mean
 if TYPE_CHECKING:
     from justicia.encoders.decisions import Decision
 
-__all__ = ["ENGINES", "Solution", "Solver", "pick"]
+__all__ = ["ENGINES", "SEARCHES", "Solution", "Solver", "pick"]
 
 ENGINES: dict[str, Solver] = {engine.name: engine for engine in (Paths(),)}
 """Every engine by name, in the order in which they are tried."""
+
+SEARCHES = ("enumerate", "learn")
+"""Ways to look for the extreme groups."""
 
 
 def pick(name: str, decision: Decision) -> Solver:

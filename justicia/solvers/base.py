@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
 
 from justicia.enclosure import Enclosure
 
@@ -20,30 +24,45 @@ class Solution:
 
     Attributes
     ----------
-    enclosures : tuple of Enclosure
-        One a group, in the population's order.
+    lo, hi : float64 array of shape (n_groups,)
+        Bounds, in the population's order.
     engine : str
     seconds : float
     guarantee : str
         "exact", "bounds" or "statistical".
     groups_evaluated : int
+    counts : (int array, int array) or None
+        Numerators and denominators, where the probabilities are counted exactly.
+    search : str
+        "enumerate", or "learn" when only the extremes are sure to be exact.
     """
 
-    enclosures: tuple[Enclosure, ...]
+    lo: np.ndarray
+    hi: np.ndarray
     engine: str
     seconds: float
     guarantee: str
     groups_evaluated: int
+    counts: tuple[np.ndarray, np.ndarray] | None = None
+    search: str = "enumerate"
+
+    @cached_property
+    def enclosures(self) -> tuple[Enclosure, ...]:
+        """One enclosure a group; of fractions where there are counts."""
+        if self.counts is None:
+            return tuple(map(Enclosure, self.lo.tolist(), self.hi.tolist()))
+        rates = [Fraction(int(k), int(n)) for k, n in zip(*self.counts, strict=True)]
+        return tuple(Enclosure(rate, rate) for rate in rates)
 
     @property
     def best(self) -> int:
         """The group with the largest lower bound."""
-        return max(range(len(self.enclosures)), key=lambda group: self.enclosures[group].lo)
+        return int(np.argmax(self.lo))
 
     @property
     def worst(self) -> int:
         """The group with the smallest upper bound."""
-        return min(range(len(self.enclosures)), key=lambda group: self.enclosures[group].hi)
+        return int(np.argmin(self.hi))
 
 
 class Solver(Protocol):
@@ -55,12 +74,14 @@ class Solver(Protocol):
         """Whether the engine answers formulas with this matrix."""
         ...
 
-    def solve(self, formula: Formula, *, time_limit: float | None = None) -> Solution:
+    def solve(self, formula: Formula, *, search: str = "enumerate", time_limit: float | None = None) -> Solution:
         """Enclose the probability of the matrix for every group.
 
         Parameters
         ----------
         formula : Formula
+        search : str
+            "enumerate": every group; "learn": the extremes, bounds for the others.
         time_limit : float, optional
             Seconds after which the bounds reached so far are the answer.
         """

@@ -7,14 +7,14 @@ population is a list of people, they are sent down the tree and counted instead,
 from __future__ import annotations
 
 import time
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from justicia.enclosure import Enclosure
 from justicia.encoders.decisions import Decision, Tree
+from justicia.population.network import NetworkPopulation
 from justicia.solvers.base import Solution
+from justicia.solvers.learn import learn
 
 if TYPE_CHECKING:
     from justicia.population.base import Population
@@ -32,33 +32,38 @@ class Paths:
         """Whether the decision is a tree."""
         return isinstance(decision, Tree)
 
-    def solve(self, formula: Formula, *, time_limit: float | None = None) -> Solution:
-        """Exact rates of every group, or bounds when the time limit comes first."""
+    def solve(self, formula: Formula, *, search: str = "enumerate", time_limit: float | None = None) -> Solution:
+        """Exact rates of every group (of the extreme ones when `search` is "learn"), or bounds when time runs out."""
         start = time.perf_counter()
         decision, population = formula.decision, formula.population
         if not isinstance(decision, Tree):
             raise TypeError(f"paths takes a tree, not {type(decision).__name__}")
+        if search == "learn" and isinstance(population, NetworkPopulation):
+            return learn(decision, population, self.name, time_limit)
         support = population.support
         if support is not None:
-            enclosures = _counted(decision, population, *support)
+            counts = _counted(decision, population, *support), population.sizes
+            low = high = counts[0] / counts[1]
             finished = True
         else:
+            counts = None
             deadline = None if time_limit is None else start + time_limit
-            enclosures, finished = _summed(decision, population, deadline)
+            low, high, finished = _summed(decision, population, deadline)
         seconds = time.perf_counter() - start
-        return Solution(enclosures, self.name, seconds, "exact" if finished else "bounds", population.n_groups)
+        guarantee = "exact" if finished else "bounds"
+        return Solution(low, high, self.name, seconds, guarantee, population.n_groups, counts)
 
 
 def _counted(
     decision: Tree, population: Population, groups: np.ndarray, points: np.ndarray, weights: np.ndarray
-) -> tuple[Enclosure, ...]:
+) -> np.ndarray:
+    """Selected people of each group."""
     selected = decision.evaluate(points)
     counts = np.bincount(groups[selected], weights=weights[selected], minlength=population.n_groups)
-    rates = [Fraction(round(k), int(n)) for k, n in zip(counts, population.sizes, strict=True)]
-    return tuple(Enclosure(rate, rate) for rate in rates)
+    return np.rint(counts).astype(np.int64)
 
 
-def _summed(decision: Tree, population: Population, deadline: float | None) -> tuple[tuple[Enclosure, ...], bool]:
+def _summed(decision: Tree, population: Population, deadline: float | None) -> tuple[np.ndarray, np.ndarray, bool]:
     """Sum the smaller half of the leaves; when time runs out, what is left lies between 0 and the rest."""
     accepting = decision.accepts_fewer
     total = np.zeros(population.n_groups)
@@ -71,4 +76,4 @@ def _summed(decision: Tree, population: Population, deadline: float | None) -> t
     total = np.minimum(total, 1.0)
     upper = total if finished else np.ones_like(total)
     low, high = (total, upper) if accepting else (1.0 - upper, 1.0 - total)
-    return tuple(Enclosure(float(a), float(b)) for a, b in zip(low, high, strict=True)), finished
+    return low, high, finished
