@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Paths"]
 
+_SMALL = 1e-3
+
 
 class Paths:
     """Sums leaf boxes."""
@@ -65,7 +67,16 @@ def _counted(
 
 def _summed(decision: Tree, population: Population, deadline: float | None) -> tuple[np.ndarray, np.ndarray, bool]:
     """Sum the smaller half of the leaves; when time runs out, what is left lies between 0 and the rest."""
-    accepting = decision.accepts_fewer
+    low, high, finished = _sum_leaves(decision, population, deadline, decision.accepts_fewer)
+    if finished and not decision.accepts_fewer and low.min() < _SMALL:
+        # A small rate found as 1 minus a sum would have few correct digits.
+        return _sum_leaves(decision, population, deadline, True)
+    return low, high, finished
+
+
+def _sum_leaves(
+    decision: Tree, population: Population, deadline: float | None, accepting: bool
+) -> tuple[np.ndarray, np.ndarray, bool]:
     total = np.zeros(population.n_groups)
     finished = True
     for boxes, n_boxes in decision.boxes(accepting, at_once=64 if deadline is not None else 512):
