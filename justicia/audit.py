@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, Any
 from justicia import encoders, models, solvers, tables
 from justicia.collecting import Announcements
 from justicia.comparison import GroupingAudit, RequirementAudit, compare, judge
-from justicia.errors import InputError
 from justicia.inputs import (
     as_list,
     as_names,
     as_requirements,
+    check_choices,
     check_numbers,
     collapse_one_hot,
     columns_for_model,
+    drop_missing,
     settle_inputs,
 )
 from justicia.questions import Question
-from justicia.words import counted, did_you_mean, listed
+from justicia.words import counted, listed
 
 if TYPE_CHECKING:
     import os
@@ -166,6 +167,8 @@ def verify(
     require: str | Sequence[str] = (),
     features: Sequence[str] | None = None,
     one_hot: Mapping[str, Sequence[str]] | bool | None = None,
+    missing: str = "error",
+    bins: Mapping[str, Sequence[Any]] | None = None,
     na: Sequence[str] = (),
     delimiter: str | None = None,
     encoding: str = "utf-8",
@@ -205,6 +208,10 @@ def verify(
         The columns that a model fitted without column names takes, in its order.
     one_hot : mapping of str to sequence of str, or False, optional
         Columns that were one-hot encoded, by the name of their feature. Others are found; False: there are none.
+    missing : str
+        What happens to people without a value in a sensitive column: "error", "group" (they are a group) or "drop".
+    bins : mapping of str to sequence of float, optional
+        Edges at which numeric sensitive columns are cut; a value on an edge belongs to the class below it.
     na, delimiter, encoding
         How a CSV file is read; see `justicia.tables.read_table`.
     seed : int
@@ -233,8 +240,7 @@ def verify(
     ({'race': 'White'}, {'race': 'Hispanic'})
     """
     check_numbers(confidence, time_limit)
-    if search not in solvers.SEARCHES:
-        raise InputError(f"no search is called {search!r}{did_you_mean(search, solvers.SEARCHES)}")
+    check_choices(search, missing)
     requirements = as_requirements(require)
 
     with Announcements() as said:
@@ -245,10 +251,14 @@ def verify(
         fitted = models.unwrap(given.file.predictor)
         columns = columns_for_model(fitted, given.table, as_names(features), given.label)
         seen = collapse_one_hot(fitted, given.table, columns, one_hot, given.label)
+        found = tables.find_groupings(seen.table, given.groupings)
+        edges = tables.check_bins(bins or {}, found)
+        if missing == "drop":
+            seen = drop_missing(seen, found)
         fitted, table, frame = seen.fitted, seen.table, seen.frame
         roles = tables.assign_roles(
             table,
-            sensitive=given.groupings,
+            sensitive=found,
             label=given.label,
             favorable=as_list(favorable),
             classes=fitted.classes,
@@ -276,7 +286,7 @@ def verify(
         )
         groupings = []
         for sensitive in roles.groupings:
-            groups = tables.group_rows(table.people, sensitive)
+            groups = tables.group_rows(table.people, sensitive, bins=edges, missing=missing)
             people, solution = question.ask(groups)
             strata = {kind: question.ask_stratum(groups, rows) for kind, rows in roles.strata.items()}
             groupings.append(compare(groups, people, solution, check.selected, strata, confidence))

@@ -14,6 +14,7 @@ import numpy as np
 from justicia import models, tables
 from justicia.errors import InputError, LabelError, TableError
 from justicia.metrics import Requirement, parse_requirement
+from justicia.solvers import SEARCHES
 from justicia.tables.one_hot import OneHot, collapse, settle_one_hot
 from justicia.tables.roles import find_groupings
 from justicia.words import counted, did_you_mean, listed
@@ -27,16 +28,26 @@ __all__ = [
     "as_list",
     "as_names",
     "as_requirements",
+    "check_choices",
     "check_numbers",
     "collapse_one_hot",
     "columns_for_model",
+    "drop_missing",
     "settle_inputs",
 ]
 
 logger = logging.getLogger(__name__)
 
+MISSING_WAYS = ("error", "group", "drop")
 _LABEL = "y"
 _FEATURE = "sensitive_feature"
+
+
+def check_choices(search: str, missing: str) -> None:
+    """Refuse words that name no choice."""
+    for name, word, choices in (("search", search, SEARCHES), ("way with missing values", missing, MISSING_WAYS)):
+        if word not in choices:
+            raise InputError(f"no {name} is called {word!r}{did_you_mean(word, choices)}")
 
 
 def check_numbers(confidence: Any, time_limit: Any) -> None:
@@ -316,6 +327,25 @@ def collapse_one_hot(
     expansion = models.OneHotExpansion(table.frame, inside, columns)
     frame = _widened(table.frame[list(expansion.inputs)])
     return Collapsed(models.expanded(fitted, expansion), table, frame, held, expansion)
+
+
+def drop_missing(seen: Collapsed, groupings: Sequence[Sequence[str]]) -> Collapsed:
+    """Leave out the people who have no value in a sensitive column, and count them."""
+    kept, dropped = tables.rows_with_groups(seen.table.people, groupings)
+    if not dropped:
+        return seen
+    if not kept.any():
+        raise TableError("no row has a value in every sensitive column")
+    table = seen.table
+    cut = replace(
+        table,
+        frame=table.frame[kept].reset_index(drop=True),
+        beside={name: column[kept].reset_index(drop=True) for name, column in table.beside.items()},
+        dropped={**table.dropped, **dropped},
+    )
+    for reason, rows in dropped.items():
+        logger.warning("%s left out: %s", counted(rows, "row is", "rows are"), reason)
+    return replace(seen, table=cut, frame=seen.frame[kept].reset_index(drop=True))
 
 
 def _widened(frame: pd.DataFrame) -> pd.DataFrame:

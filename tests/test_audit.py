@@ -138,3 +138,44 @@ def test_many_groups_stay_readable(people):
     text = justicia.verify(model, frame, sensitive_features="g").to_text()
     assert "more" in text
     assert len(text.splitlines()) < 60
+
+
+def test_missing_sensitive_values(people):
+    frame, label, model = people
+    frame = frame.copy()
+    frame.loc[:9, "race"] = None
+    with pytest.raises(ValueError, match=r"'race' has no value in 10 rows of 300: pass --missing group"):
+        justicia.verify(model, frame, sensitive_features="race")
+    grouped = justicia.verify(model, frame, sensitive_features="race", missing="group")
+    assert [(g.group["race"], g.n) for g in grouped.groupings[0].groups][-1] == ("(missing)", 10)
+    dropped = justicia.verify(model, frame, sensitive_features="race", missing="drop", y=label)
+    held = dropped.to_dict()
+    assert held["data"]["rows"] == 300
+    assert held["data"]["rows_used"] == 290
+    assert held["data"]["dropped"] == {"no value in sensitive column race": 10}
+    assert sum(g.n for g in dropped.groupings[0].groups) == 290
+    assert sum(g.positives for g in dropped.groupings[0].groups) == label[10:].sum()
+    assert "10 rows are left out" in dropped.warnings[0]
+    jsonschema.Draft202012Validator(schema()).validate(held)
+
+
+def test_bins_of_a_column_that_the_model_uses_do_not_leak():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(18, 80, 400), "x": rng.normal(size=400)})
+    label = ((frame["age"] > 40) & (frame["x"] > 0)).astype(int)
+    model = DecisionTreeClassifier(max_depth=5, random_state=0).fit(frame, label)
+    for structure in ("tree", "independent", "empirical"):
+        audit = justicia.verify(
+            model, frame, sensitive_features="age", bins={"age": [25, 40, 60]}, population=structure
+        )
+        young = [group for group in audit.groupings[0].groups if group.group["age"] in ("<= 25", "(25, 40]")]
+        assert [float(group.selection_rate.hi) for group in young] == [0.0, 0.0]
+        drawn = audit.population.sample({"age": "(40, 60]"}, 200, random_state=0)
+        assert drawn["age"].between(41, 60).all()
+
+
+def test_unknown_choices(people):
+    frame, _, model = people
+    for options, says in (({"missing": "ignore"}, "way with missing"), ({"search": "lern"}, "did you mean learn")):
+        with pytest.raises(ValueError, match=says):
+            justicia.verify(model, frame, sensitive_features="sex", **options)

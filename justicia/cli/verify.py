@@ -57,6 +57,16 @@ class _Announcer(logging.Handler):
     metavar="NAME=COLUMN,COLUMN",
     help="0/1 columns that are one feature; none: there are none.  [default: found]",
 )
+@click.option(
+    "--missing",
+    default="error",
+    show_default=True,
+    metavar="error|group|drop",
+    help="People without sensitive value.",
+)
+@click.option(
+    "--bins", multiple=True, metavar="COLUMN=EDGE,EDGE", help="Cut a numeric sensitive column; edges belong below."
+)
 @click.option("--na", multiple=True, metavar="WORD", help="A word that means missing, besides the empty cell.")
 @click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file.  [default: ,]")
 @click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file.")
@@ -85,13 +95,15 @@ def verify(context: click.Context, /, **options: Any) -> int:
     sensitive = [[name.strip() for name in names.split(",")] for names in options.pop("sensitive")]
     features = options.pop("features")
     one_hot = options.pop("one_hot")
+    bins = options.pop("bins")
     delimiter = options.pop("delimiter")
     try:
         audit = run(
             options.pop("model"),
             options.pop("data"),
             sensitive_features=sensitive or None,
-            one_hot=False if one_hot == ("none",) else dict(map(_one_hot, one_hot)),
+            one_hot=False if one_hot == ("none",) else dict(_named_list(text, "--one-hot") for text in one_hot),
+            bins=dict(_named_list(text, "--bins") for text in bins),
             features=None if features is None else [name.strip() for name in features.split(",")],
             delimiter="\t" if delimiter in ("\\t", "tab") else delimiter,
             command=["justicia", *(sys.argv[1:] if context.obj is None else context.obj)],
@@ -108,11 +120,11 @@ def verify(context: click.Context, /, **options: Any) -> int:
         logger.removeHandler(handler)
 
 
-def _one_hot(text: str) -> tuple[str, list[str]]:
-    name, equals, columns = text.partition("=")
+def _named_list(text: str, option: str) -> tuple[str, list[str]]:
+    name, equals, items = text.partition("=")
     if not equals or not name.strip():
-        raise click.BadParameter(f"{text!r} is not of the form name=column,column", param_hint="--one-hot")
-    return name.strip(), [column.strip() for column in columns.split(",")]
+        raise click.BadParameter(f"{text!r} is not of the form name=one,two", param_hint=option)
+    return name.strip(), [item.strip() for item in items.split(",")]
 
 
 def _print(audit: Any) -> None:

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from justicia.tables.groups import Grouping, group_rows
+from justicia.tables.groups import Grouping, check_bins, group_rows, rows_with_groups
 from justicia.tables.reading import Table, read_table
-from justicia.tables.roles import Roles, assign_roles
+from justicia.tables.roles import Roles, assign_roles, find_groupings
 
-__all__ = ["Grouping", "Roles", "Table", "assign_roles", "group_rows", "read_table"]
+__all__ = [
+    "Grouping",
+    "Roles",
+    "Table",
+    "assign_roles",
+    "check_bins",
+    "find_groupings",
+    "group_rows",
+    "read_table",
+    "rows_with_groups",
+]

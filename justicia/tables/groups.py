@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
-from typing import TYPE_CHECKING
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from justicia.errors import GroupingError, TableError
-from justicia.words import counted, did_you_mean, value_text
+from justicia.words import counted, did_you_mean, listed, value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
 
-__all__ = ["MOST_EMPTY", "MOST_NUMERIC_VALUES", "Grouping", "group_rows"]
+__all__ = ["MISSING", "MOST_EMPTY", "MOST_NUMERIC_VALUES", "Grouping", "check_bins", "group_rows", "rows_with_groups"]
+
+MISSING = "(missing)"
+"""Value of the group of people without one."""
 
 MOST_NUMERIC_VALUES = 10
 """A numeric sensitive column with more distinct values is refused: it needs bins."""
@@ -73,10 +76,25 @@ class Grouping:
         return dict(zip(self.sensitive, group, strict=True))
 
 
-def group_rows(frame: pd.DataFrame, sensitive: Sequence[str]) -> Grouping:
+def group_rows(
+    frame: pd.DataFrame,
+    sensitive: Sequence[str],
+    *,
+    bins: Mapping[str, Sequence[float]] | None = None,
+    missing: str = "error",
+) -> Grouping:
     """Group the rows of `frame` by its columns `sensitive`.
 
     The dtype of a column does not matter: 1, 1.0, "1" and a category 1 are the same value.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    sensitive : sequence of str
+    bins : mapping of str to sequence of float, optional
+        Edges at which numeric columns are cut; a value on an edge belongs to the class below it.
+    missing : str
+        "error", or "group": rows without a value form a group of their own.
 
     Raises
     ------
@@ -89,7 +107,7 @@ def group_rows(frame: pd.DataFrame, sensitive: Sequence[str]) -> Grouping:
         raise GroupingError("a grouping needs at least one sensitive column")
     if len(set(sensitive)) != len(sensitive):
         raise GroupingError(f"a sensitive column is named twice in {','.join(sensitive)}")
-    columns = [_values(frame, name) for name in sensitive]
+    columns = [_values(frame, name, (bins or {}).get(name), missing) for name in sensitive]
     keys = np.zeros(len(frame), dtype=np.int64)
     for codes, values in columns:
         keys = keys * len(values) + codes
@@ -100,6 +118,27 @@ def group_rows(frame: pd.DataFrame, sensitive: Sequence[str]) -> Grouping:
     return Grouping(tuple(sensitive), groups, keys, _empty(groups, [values for _, values in columns]))
 
 
+def rows_with_groups(frame: pd.DataFrame, groupings: Sequence[Sequence[str]]) -> tuple[np.ndarray, dict[str, int]]:
+    """Rows that have a value in every sensitive column.
+
+    Returns
+    -------
+    kept : bool array of shape (n_rows,)
+    dropped : dict of str to int
+        Rows left out, by reason; a row counts for the first column in which it has no value.
+    """
+    kept = np.ones(len(frame), dtype=bool)
+    dropped = {}
+    for name in dict.fromkeys(name for names in groupings for name in names):
+        if name not in frame.columns:
+            raise TableError(f"sensitive column {name!r} is not in the table{did_you_mean(name, frame.columns)}")
+        lost = kept & frame[name].isna().to_numpy()
+        if lost.any():
+            dropped[f"no value in sensitive column {name}"] = int(lost.sum())
+            kept &= ~lost
+    return kept, dropped
+
+
 def _empty(groups: tuple[tuple[str, ...], ...], values: list[list[str]]) -> tuple[tuple[str, ...], ...]:
     if np.prod([float(len(column)) for column in values]) > MOST_EMPTY:
         return ()
@@ -107,19 +146,46 @@ def _empty(groups: tuple[tuple[str, ...], ...], values: list[list[str]]) -> tupl
     return tuple(group for group in product(*values) if group not in seen)
 
 
-def _values(frame: pd.DataFrame, name: str) -> tuple[np.ndarray, list[str]]:
+def _values(
+    frame: pd.DataFrame, name: str, edges: Sequence[float] | None, missing: str
+) -> tuple[np.ndarray, list[str]]:
     """Codes of a sensitive column and its values as text, in a natural order; unused categories come along."""
-    import pandas as pd
-
     if name not in frame.columns:
         raise TableError(f"sensitive column {name!r} is not in the table{did_you_mean(name, frame.columns)}")
     column = frame[name]
-    missing = int(column.isna().sum())
-    if missing:
+    absent = column.isna().to_numpy()
+    if absent.any() and missing != "group":
         raise GroupingError(
-            f"sensitive column {name!r} has no value in {counted(missing, 'row')} of {len(column):,}: "
-            "fill or remove them before the audit"
+            f"sensitive column {name!r} has no value in {counted(int(absent.sum()), 'row')} of {len(column):,}: "
+            "pass --missing group to make them a group, or --missing drop to leave them out"
         )
+    codes, order = _known_values(column, name) if edges is None else _binned(column, name, edges)
+    if absent.any():
+        if MISSING in order:
+            raise GroupingError(f"sensitive column {name!r} has both empty cells and the word {MISSING}: rename one")
+        order = [*order, MISSING]
+        codes = np.where(absent, len(order) - 1, codes)
+    return codes, order
+
+
+def _binned(column: pd.Series[Any], name: str, edges: Sequence[float]) -> tuple[np.ndarray, list[str]]:
+    """Classes of a numeric column between edges; a value on an edge belongs to the class below it."""
+    import pandas as pd
+
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    text = column[np.isnan(numbers) & column.notna().to_numpy()]
+    if len(text):
+        raise GroupingError(f"--bins {name}: the column holds {listed(text.unique(), 3)}, which are no numbers")
+    texts = [value_text(edge) for edge in edges]
+    middle = [f"({low}, {high}]" for low, high in pairwise(texts)]
+    order = [f"<= {texts[0]}", *middle, f"> {texts[-1]}"]
+    return np.searchsorted(np.asarray(edges, dtype=np.float64), numbers, side="left"), order
+
+
+def _known_values(column: pd.Series[Any], name: str) -> tuple[np.ndarray, list[str]]:
+    """Codes and values of a column as they are; the code of an empty cell means nothing."""
+    import pandas as pd
+
     try:
         codes, uniques = pd.factorize(column)
     except TypeError as error:
@@ -131,12 +197,37 @@ def _values(frame: pd.DataFrame, name: str) -> tuple[np.ndarray, list[str]]:
     if numeric and len(values) > MOST_NUMERIC_VALUES:
         raise GroupingError(
             f"sensitive column {name!r} is numeric with {len(values):,} distinct values: "
-            "put it into a few classes in a column of its own before the audit"
+            f"cut it into classes with --bins {name}=EDGE,EDGE"
         )
     texts = [value_text(value).strip() for value in values]
     order = sorted(set(texts), key=_natural)
+    if not order:
+        return np.zeros(len(column), dtype=np.int64), []
     rank = {text: position for position, text in enumerate(order)}
     return np.array([rank[text] for text in texts])[codes], order
+
+
+def check_bins(bins: Mapping[str, Sequence[Any]], groupings: Sequence[Sequence[str]]) -> dict[str, list[float]]:
+    """Edges as increasing numbers, of columns that are sensitive.
+
+    Raises
+    ------
+    GroupingError
+        When a column is not sensitive, or its edges are no increasing numbers.
+    """
+    sensitive = {name for names in groupings for name in names}
+    checked = {}
+    for name, edges in bins.items():
+        if name not in sensitive:
+            raise GroupingError(f"--bins {name}: that is no sensitive column{did_you_mean(name, sorted(sensitive))}")
+        try:
+            numbers = [float(edge) for edge in edges]
+        except (TypeError, ValueError):
+            raise GroupingError(f"--bins {name}: {listed(edges)} are not all numbers") from None
+        if not numbers or not np.isfinite(numbers).all() or (np.diff(numbers) <= 0).any():
+            raise GroupingError(f"--bins {name}: {listed(edges)} are no increasing numbers")
+        checked[name] = numbers
+    return checked
 
 
 def _natural(text: str) -> tuple[int, float, str]:

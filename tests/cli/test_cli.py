@@ -188,6 +188,36 @@ def test_semicolons_blanks_and_words(capsys, small):
     assert json.loads(blank)["groupings"] == json.loads(out)["groupings"]
 
 
+def test_the_intersection_fixture(capsys, tmp_path, monkeypatch):
+    # Selected of total: male-H 30/60, male-W 40/100, female-H 10/40, female-W 45/90.
+    monkeypatch.chdir(tmp_path)
+    cells = {("male", "H"): (30, 60), ("male", "W"): (40, 100), ("female", "H"): (10, 40), ("female", "W"): (45, 90)}
+    rows = [(sex, race, int(i < k)) for (sex, race), (k, n) in cells.items() for i in range(n)]
+    frame = pd.DataFrame(rows, columns=["sex", "race", "x"])
+    frame.to_csv("d.csv", index=False)
+    (tmp_path / "m.pkl").write_bytes(pickle.dumps(DecisionTreeClassifier().fit(frame[["x"]], frame["x"])))
+    sensitive = ("--sensitive", "sex", "--sensitive", "race", "--sensitive", "sex,race")
+    model = ("verify", "--model", "m.pkl", "--data", "d.csv", "--population", "empirical")
+    _, out, _ = run(capsys, *model, *sensitive, "--json", "-")
+    groupings = json.loads(out)["groupings"]
+    assert [round(held["measures"]["disparate_impact"]["lo"], 3) for held in groupings] == [0.967, 0.894, 0.5]
+
+
+def test_bins_and_missing_on_the_command_line(capsys, small):
+    frame = pd.read_csv("people.csv")
+    frame["age"] = range(20, 60)
+    frame.loc[0, "age"] = None
+    frame.to_csv("people.csv", index=False)
+    verify = ("verify", "--model", "tree.pkl", "--data", "people.csv", "--sensitive", "age")
+    assert "--missing group" in run(capsys, *verify)[2]
+    assert "--bins age=EDGE,EDGE" in run(capsys, *verify, "--missing", "drop")[2]
+    code, out, _ = run(capsys, *verify, "--missing", "group", "--bins", "age=30,45", "--json", "-")
+    assert code == 0
+    groups = [held["group"]["age"] for held in json.loads(out)["groupings"][0]["groups"]]
+    assert groups == ["<= 30", "(30, 45]", "> 45", "(missing)"]
+    assert run(capsys, *verify, "--bins", "age")[0] == 2
+
+
 def test_datasets_are_listed_and_exported(capsys):
     code, out, _ = run(capsys, "datasets")
     assert code == 0

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from justicia.errors import GroupingError, TableError
-from justicia.tables import group_rows
+from justicia.tables import check_bins, group_rows, rows_with_groups
 
 KINDS = {
     "int": lambda v: pd.Series(v),
@@ -69,3 +69,51 @@ def test_many_columns_do_not_overflow():
     assert grouping.empty == ()
     rows = list(map(tuple, frame.to_numpy().tolist()))
     assert [grouping.groups[code] for code in grouping.codes] == rows
+
+
+def test_bins_say_which_side_is_closed():
+    frame = pd.DataFrame({"age": [18, 25, 26, 40, 41, 90], "sex": list("fmfmfm")})
+    grouping = group_rows(frame, ["age"], bins={"age": [25, 40, 60]})
+    assert grouping.groups == (("<= 25",), ("(25, 40]",), ("(40, 60]",), ("> 60",))
+    assert grouping.codes.tolist() == [0, 0, 1, 1, 2, 3]
+    assert group_rows(frame[:2], ["age"], bins={"age": [25, 40, 60]}).empty == (("(25, 40]",), ("(40, 60]",), ("> 60",))
+
+
+def test_bins_of_words_are_refused():
+    with pytest.raises(GroupingError, match="holds old, which are no numbers"):
+        group_rows(pd.DataFrame({"age": ["old", "3"]}), ["age"], bins={"age": [1]})
+
+
+@pytest.mark.parametrize(
+    ("bins", "says"),
+    [
+        ({"pay": [1]}, "no sensitive column"),
+        ({"age": ["x"]}, "not all numbers"),
+        ({"age": [2, 1]}, "no increasing numbers"),
+        ({"age": []}, "no increasing numbers"),
+        ({"age": ["nan"]}, "no increasing numbers"),
+    ],
+)
+def test_bins_are_checked(bins, says):
+    with pytest.raises(GroupingError, match=says):
+        check_bins(bins, [["age"]])
+    assert check_bins({"age": ["25", 40]}, [["age"]]) == {"age": [25.0, 40.0]}
+
+
+def test_missing_values_as_a_group():
+    frame = pd.DataFrame({"race": ["a", None, "b", np.nan], "age": [1, 50, np.nan, 30]})
+    grouping = group_rows(frame, ["race"], missing="group")
+    assert grouping.groups == (("a",), ("b",), ("(missing)",))
+    assert grouping.codes.tolist() == [0, 2, 1, 2]
+    grouping = group_rows(frame, ["age"], missing="group", bins={"age": [40]})
+    assert [grouping.groups[code][0] for code in grouping.codes] == ["<= 40", "> 40", "(missing)", "<= 40"]
+    frame["race"] = ["(missing)", None, "b", "b"]
+    with pytest.raises(GroupingError, match="both empty cells and the word"):
+        group_rows(frame, ["race"], missing="group")
+
+
+def test_rows_without_a_value_are_counted_by_column():
+    frame = pd.DataFrame({"race": ["a", None, "b", None], "sex": ["f", None, None, "m"]})
+    kept, dropped = rows_with_groups(frame, [["race", "sex"], ["race"]])
+    assert kept.tolist() == [True, False, False, False]
+    assert dropped == {"no value in sensitive column race": 2, "no value in sensitive column sex": 1}
