@@ -269,27 +269,19 @@ def verify(
         decision, domain = encoders.encode(fitted, frame, roles.favorable)
         points = domain.points(frame)
         check = encoders.check_encoding(fitted, decision, domain, frame, points, roles.favorable)
-        unseen = domain.unseen(frame)
+        unseen = domain.unseen(frame, points)
         _announce_features(domain.names, table, unseen)
 
+        groups = [tables.group_rows(table.people, names, bins=edges, missing=missing) for names in roles.groupings]
         question = Question(
-            decision,
-            domain,
-            points,
-            frame,
-            population,
-            solvers.pick(solver, decision),
-            search,
-            time_limit,
-            seen.one_hot,
-            seen.expansion,
-        )
+            decision, domain, points, frame, groups, roles.strata,
+            population, solvers.pick(solver, decision), search, time_limit, seen.one_hot, seen.expansion,
+        )  # fmt: skip
         groupings = []
-        for sensitive in roles.groupings:
-            groups = tables.group_rows(table.people, sensitive, bins=edges, missing=missing)
-            people, solution = question.ask(groups)
-            strata = {kind: question.ask_stratum(groups, rows) for kind, rows in roles.strata.items()}
-            groupings.append(compare(groups, people, solution, check.selected, strata, confidence))
+        for grouping in groups:
+            people, solution, _ = question.ask(grouping)
+            strata = {kind: question.ask_stratum(grouping, rows) for kind, rows in roles.strata.items()}
+            groupings.append(compare(grouping, people, solution, check.selected, strata, confidence))
         verdicts = tuple(judge(requirement, groupings) for requirement in requirements)
 
     return Audit(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,10 +12,9 @@ import numpy as np
 from justicia import population
 from justicia.comparison import Stratum
 from justicia.ssat import Formula
+from justicia.tables.groups import ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
 
     from justicia.enclosure import Enclosure
@@ -26,10 +27,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Question"]
 
+_MOST_ATOMS = 3_000
+"""With more combinations of groups and true outcomes, every population is counted from the rows."""
+
 
 @dataclass(frozen=True)
 class Question:
-    """Rates of a decision among the groups of any rows.
+    """Rates of a decision in the groups of several groupings, among all people and those with one true outcome.
 
     Attributes
     ----------
@@ -38,6 +42,9 @@ class Question:
     points : int array of shape (n_rows, n_features)
     frame : DataFrame of shape (n_rows, n_columns)
         The columns that the model takes.
+    groupings : sequence of Grouping
+    strata : dict of str to bool array of shape (n_rows,)
+        Rows of each true outcome; they exclude each other.
     structure : str
         Of the populations.
     engine : Solver
@@ -54,6 +61,8 @@ class Question:
     domain: Domain
     points: np.ndarray
     frame: pd.DataFrame
+    groupings: Sequence[Grouping]
+    strata: dict[str, np.ndarray]
     structure: str
     engine: Solver
     search: str
@@ -61,32 +70,69 @@ class Question:
     one_hot: Sequence[OneHot] = ()
     expansion: OneHotExpansion | None = None
 
-    def ask(self, groups: Grouping, rows: np.ndarray | None = None) -> tuple[Population, Solution]:
-        """Fit a population to the rows of `groups` and enclose the rate of each group.
+    @cached_property
+    def _atoms(self) -> tuple[population.Counts, np.ndarray]:
+        """Counts by all groupings and strata at once, whose sums give every population, and each atom's first row."""
+        keys = np.zeros(len(self.points), dtype=np.int64)
+        for grouping in self.groupings:
+            keys = ranks(keys * len(grouping.groups) + grouping.codes)
+        for rows in self.strata.values():
+            keys = ranks(keys * 2 + rows)
+        first = np.empty(int(keys.max()) + 1, dtype=np.int64)
+        first[keys[::-1]] = np.arange(len(keys))[::-1]
+        names = tuple((str(atom),) for atom in range(len(first)))
+        return population.Counts(names, self.domain.sizes, keys, self.points), first
+
+    def _counts(self, groups: tuple[tuple[str, ...], ...], codes: np.ndarray) -> population.Counts:
+        """Counts of the people by group; those of code -1 are left out."""
+        atoms, first = self._atoms
+        if len(first) > _MOST_ATOMS:
+            kept = codes >= 0
+            return population.Counts(groups, self.domain.sizes, codes[kept], self.points[kept])
+        return atoms.regrouped(groups, codes[first])
+
+    def ask(self, grouping: Grouping, rows: np.ndarray | None = None) -> tuple[Population, Solution, np.ndarray]:
+        """Fit a population to the people and enclose the rate of each group.
 
         Parameters
         ----------
-        groups : Grouping
+        grouping : Grouping
+            One of the groupings.
         rows : bool array of shape (n_rows,), optional
-            The rows that `groups` groups; all of them when left out.
-        """
-        points = self.points if rows is None else self.points[rows]
-        frame = self.frame if rows is None else self.frame[rows]
-        counts = population.Counts(groups.groups, self.domain.sizes, groups.codes, points)
-        fixed = frozenset(groups.sensitive) | {
-            feature.name for feature in self.one_hot if {*feature.columns, *feature.aliases} & set(groups.sensitive)
-        }
-        people = population.fit(self.structure, counts, self.domain, groups.sensitive, fixed)
-        people.people = population.People(frame, self.domain, points, groups.codes, self.expansion)
-        return people, self.engine.solve(Formula(people, self.decision), search=self.search, time_limit=self.time_limit)
+            One of the strata; everybody when left out.
 
-    def ask_stratum(self, groups: Grouping, rows: np.ndarray) -> Stratum:
-        """The same among some of the rows; None for groups that have none there."""
-        part, kept = groups.among(rows)
-        enclosures: list[Enclosure | None] = [None] * len(groups.groups)
-        if not len(kept):
+        Returns
+        -------
+        population : Population
+            Of the groups that have people there.
+        solution : Solution
+        kept : int array
+            Positions of those groups in the grouping.
+        """
+        kept = np.arange(len(grouping.groups))
+        codes = grouping.codes
+        if rows is not None:
+            held = np.bincount(codes[rows], minlength=len(kept)) > 0
+            kept = np.flatnonzero(held)
+            codes = np.where(rows, (np.cumsum(held) - 1)[codes], -1)
+        counts = self._counts(tuple(grouping.groups[position] for position in kept), codes)
+        sensitive = set(grouping.sensitive)
+        fixed = sensitive | {
+            feature.name for feature in self.one_hot if sensitive & {*feature.columns, *feature.aliases}
+        }
+        people = population.fit(self.structure, counts, self.domain, grouping.sensitive, frozenset(fixed))
+        people.people = population.People(
+            self.frame, self.domain, self.points, lambda group: np.flatnonzero(codes == group), self.expansion
+        )
+        formula = Formula(people, self.decision)
+        return people, self.engine.solve(formula, search=self.search, time_limit=self.time_limit), kept
+
+    def ask_stratum(self, grouping: Grouping, rows: np.ndarray) -> Stratum:
+        """The same among the people of one true outcome; None for groups that have none."""
+        enclosures: list[Enclosure | None] = [None] * len(grouping.groups)
+        if not rows.any():
             return Stratum(rows, None, tuple(enclosures), 0.0)
-        people, solution = self.ask(part, rows)
+        people, solution, kept = self.ask(grouping, rows)
         for position, enclosure in zip(kept, solution.enclosures, strict=True):
             enclosures[position] = enclosure
         return Stratum(rows, people, tuple(enclosures), solution.seconds)

@@ -101,13 +101,6 @@ class Feature:
         table = np.array([*(self.cells.get(value, unseen) for value in uniques), missing], dtype=np.int32)
         return table[codes]
 
-    def unseen_values(self, values: pd.Series[Any]) -> dict[str, int]:
-        """Values that the model was not fitted on, with the number of rows of each."""
-        if self.numeric:
-            return {}
-        counts = values.value_counts()
-        return {str(value): int(n) for value, n in counts.items() if n and value not in self.cells}
-
     def _refuse(self, values: pd.Series[Any], bad: np.ndarray) -> None:
         empty = values.isna().to_numpy() & bad
         if empty.any():
@@ -154,10 +147,15 @@ class Domain:
             points[:, position] = feature.cells_of(frame[feature.name])
         return points
 
-    def unseen(self, frame: pd.DataFrame) -> dict[str, dict[str, int]]:
+    def unseen(self, frame: pd.DataFrame, points: np.ndarray) -> dict[str, dict[str, int]]:
         """Values that the model was not fitted on, by column, with the number of rows of each."""
-        found = {feature.name: feature.unseen_values(frame[feature.name]) for feature in self.features}
-        return {name: values for name, values in found.items() if values}
+        found = {}
+        for feature, cells in zip(self.features, points.T, strict=True):
+            rows = np.flatnonzero(cells == (-1 if feature.unseen is None else feature.unseen))
+            if len(rows):
+                counts = frame[feature.name].iloc[rows].value_counts()
+                found[feature.name] = {str(value): int(n) for value, n in counts.items() if n}
+        return found
 
     def describe(self, point: Sequence[int]) -> dict[str, str]:
         """A point as text, by feature."""

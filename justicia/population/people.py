@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
 
     from justicia.population.domain import Domain
@@ -19,16 +21,30 @@ class People:
 
     A feature's value is drawn from the rows that lie in the same cell, those of the group when it has any there; the
     model cannot tell them apart. A column that the model takes and does not depend on is drawn from the group's rows.
-    `finish`, if given, has a method `transform` that turns the result into the columns that the model takes.
+
+    Parameters
+    ----------
+    frame : DataFrame of shape (n_rows, n_columns)
+    domain : Domain
+    points : int array of shape (n_rows, n_features)
+    members : callable
+        Gives the rows of the group at a position, int array.
+    finish : object, optional
+        Its method `transform` turns the result into the columns that the model takes.
     """
 
     def __init__(
-        self, frame: pd.DataFrame, domain: Domain, points: np.ndarray, groups: np.ndarray, finish: Any = None
+        self,
+        frame: pd.DataFrame,
+        domain: Domain,
+        points: np.ndarray,
+        members: Callable[[int], np.ndarray],
+        finish: Any = None,
     ) -> None:
         self._frame = frame
         self._domain = domain
         self._points = points
-        self._groups = groups
+        self._members = members
         self._finish = finish
 
     def draw(self, points: np.ndarray, group: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -46,7 +62,7 @@ class People:
         """
         import pandas as pd
 
-        members = np.flatnonzero(self._groups == group)
+        members = self._members(group)
         position = {name: index for index, name in enumerate(self._domain.names)}
         columns = {}
         for name in self._frame.columns:

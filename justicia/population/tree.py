@@ -58,7 +58,7 @@ def fit_tree(
     margins = _margins(counts.group_keys)
     most = FEW_STATES if rows.sum() < SMALL_GROUP * len(rows) else MOST_STATES
     states = [
-        coarse_states(counts.of_feature(i).sum(axis=0), feature.numeric, most, apart=feature.missing)
+        coarse_states(counts.totals(i), feature.numeric, most, apart=feature.missing)
         for i, feature in enumerate(domain.features)
     ]
     order, parent = spanning_forest(_information(counts, states, margins, rows))

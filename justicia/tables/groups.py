@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["MISSING", "MOST_EMPTY", "MOST_NUMERIC_VALUES", "Grouping", "check_bins", "group_rows", "rows_with_groups"]
+__all__ = [
+    "MISSING",
+    "MOST_EMPTY",
+    "MOST_NUMERIC_VALUES",
+    "Grouping",
+    "check_bins",
+    "group_rows",
+    "ranks",
+    "rows_with_groups",
+]
 
 MISSING = "(missing)"
 """Value of the group of people without one."""
@@ -53,23 +62,6 @@ class Grouping:
     def sizes(self) -> np.ndarray:
         """Rows of each group, int array of shape (n_groups,)."""
         return np.bincount(self.codes, minlength=len(self.groups))
-
-    def among(self, rows: np.ndarray) -> tuple[Grouping, np.ndarray]:
-        """The grouping of some of the rows.
-
-        Parameters
-        ----------
-        rows : bool array of shape (n_rows,)
-
-        Returns
-        -------
-        grouping : Grouping
-            Of the chosen rows; groups without any are gone.
-        kept : int array
-            Positions of its groups in this grouping.
-        """
-        kept, codes = np.unique(self.codes[rows], return_inverse=True)
-        return Grouping(self.sensitive, tuple(self.groups[code] for code in kept), codes), kept
 
     def named(self, group: Sequence[str]) -> dict[str, str]:
         """A group as a mapping from sensitive column to value."""
@@ -112,10 +104,18 @@ def group_rows(
     for codes, values in columns:
         keys = keys * len(values) + codes
         # Ranks keep the key small however many columns there are.
-        keys = np.unique(keys, return_inverse=True)[1].astype(np.int64)
-    first = np.unique(keys, return_index=True)[1]
+        keys = ranks(keys)
+    first = np.empty(int(keys.max()) + 1, dtype=np.int64)
+    first[keys[::-1]] = np.arange(len(keys))[::-1]
     groups = tuple(tuple(values[codes[row]] for codes, values in columns) for row in first)
     return Grouping(tuple(sensitive), groups, keys, _empty(groups, [values for _, values in columns]))
+
+
+def ranks(keys: np.ndarray) -> np.ndarray:
+    """Rank of each key among the distinct keys; without sorting when they are small."""
+    if keys.max() > 10 * len(keys) + 1000:
+        return np.unique(keys, return_inverse=True)[1].astype(np.int64)
+    return (np.cumsum(np.bincount(keys) > 0) - 1)[keys]
 
 
 def rows_with_groups(frame: pd.DataFrame, groupings: Sequence[Sequence[str]]) -> tuple[np.ndarray, dict[str, int]]:

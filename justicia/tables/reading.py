@@ -230,14 +230,23 @@ def parse_csv(
     if delimiter is None:
         _check_delimiter(header)
     frame = _parse(content, separator, encoding, na, blanks=False)
-    mark = separator.encode()
-    edges = (mark + b" ", mark + b"\t", b" " + mark, b"\t" + mark, b" \n", b" \r", b"\t\n", b"\n ", b"\n\t")
-    if strip and (header[:1].isspace() or any(edge in content for edge in edges)):
+    if strip and (header[:1].isspace() or _has_outer_blanks(content, separator)):
         frame = _stripped(frame, _parse(content, separator, encoding, na, blanks=True))
     _check_repeats(frame, header, separator)
     if len(frame.columns) > 1 and frame.iloc[:, -1].isna().any():
         _check_lengths(content, encoding, separator, len(frame.columns))
     return frame
+
+
+def _has_outer_blanks(content: bytes, delimiter: str) -> bool:
+    """Whether a value may begin or end with a blank."""
+    mark = delimiter.encode()
+    return any(
+        blank in content
+        and any(edge in content for edge in (mark + blank, blank + mark, blank + b"\n", blank + b"\r", b"\n" + blank))
+        for blank in (b" ", b"\t")
+        if blank != mark
+    )
 
 
 def _check_text(content: bytes, encoding: str) -> None:
