@@ -144,11 +144,11 @@ class Audit:
             write_whole(path, text)
         return text
 
-    def to_text(self, width: int = 100) -> str:
-        """The audit as plain text tables."""
+    def to_text(self, width: int = 100, *, all_groups: bool = False) -> str:
+        """The audit as plain text tables, `width` characters wide; long ones in part unless `all_groups` is set."""
         from justicia.report.text import audit_to_text
 
-        return audit_to_text(self, width)
+        return audit_to_text(self, width, all_groups=all_groups)
 
 
 def verify(

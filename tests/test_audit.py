@@ -135,9 +135,15 @@ def test_many_groups_stay_readable(people):
     _, _, model = people
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"g": [f"g{i}" for i in rng.integers(0, 500, 3000)], "x": rng.normal(size=3000)})
-    text = justicia.verify(model, frame, sensitive_features="g").to_text()
-    assert "more" in text
+    audit = justicia.verify(model, frame, sensitive_features="g")
+    text = audit.to_text()
+    assert "more, shown with --all-groups" in text
+    assert "the smallest groups" in text
     assert len(text.splitlines()) < 60
+    whole = audit.to_text(all_groups=True)
+    assert len(whole.splitlines()) > len(audit.by_group)
+    smallest = audit.by_group["n"].idxmin()
+    assert smallest in text
 
 
 def test_missing_sensitive_values(people):

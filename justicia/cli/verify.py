@@ -72,6 +72,7 @@ class _Announcer(logging.Handler):
 @click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file.")
 @click.option("--seed", type=int, default=0, show_default=True, help="For a model trained here.")
 @click.option("--trust-model", is_flag=True, help="Load whatever the model file holds; runs code of whoever made it.")
+@click.option("--all-groups", is_flag=True, help="Print every group, however many there are.")
 @click.option("--quiet", is_flag=True, help="Do not announce what was found.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
@@ -92,6 +93,7 @@ def verify(context: click.Context, /, **options: Any) -> int:
     json_file = options.pop("json_file")
     check_target(json_file, inputs=(options["model"], options["data"]))
     options.pop("debug")
+    all_groups = options.pop("all_groups")
     sensitive = [[name.strip() for name in names.split(",")] for names in options.pop("sensitive")]
     features = options.pop("features")
     one_hot = options.pop("one_hot")
@@ -114,7 +116,7 @@ def verify(context: click.Context, /, **options: Any) -> int:
         else:
             if json_file is not None:
                 audit.to_json(json_file)
-            _print(audit)
+            _print(audit, all_groups)
         return audit.exit_code
     finally:
         logger.removeHandler(handler)
@@ -127,7 +129,7 @@ def _named_list(text: str, option: str) -> tuple[str, list[str]]:
     return name.strip(), [item.strip() for item in items.split(",")]
 
 
-def _print(audit: Any) -> None:
+def _print(audit: Any, all_groups: bool) -> None:
     from rich.console import Console
 
     from justicia.report.text import render
@@ -135,4 +137,4 @@ def _print(audit: Any) -> None:
     console = Console()
     if not console.is_terminal:
         console = Console(width=120)
-    console.print(render(audit))
+    console.print(render(audit, all_groups=all_groups))

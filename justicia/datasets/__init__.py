@@ -67,7 +67,7 @@ def load(name: str) -> tuple[pd.DataFrame, Description]:
     """
     import io
 
-    from justicia.tables.reading import parse_csv
+    from justicia.tables.csv_text import parse_csv
 
     return parse_csv(io.BytesIO(csv_bytes(name))), describe(name)
 

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["audit_to_text", "render"]
 
 MOST_GROUPS = 40
-"""Longer tables show the groups at both ends."""
+"""Longer tables show the groups at both ends, and the smallest."""
 _ENDS = 10
+_SMALLEST = 5
 _BAR = 16
 
 _SYMBOLS = {"met": ("✓", "green"), "breached": ("✗", "bold red"), "undecided": ("?", "yellow")}
@@ -37,18 +38,18 @@ _DEFINITIONS = {
 }
 
 
-def audit_to_text(audit: Audit, width: int = 100) -> str:
+def audit_to_text(audit: Audit, width: int = 100, *, all_groups: bool = False) -> str:
     """The audit as plain text, `width` characters wide."""
     console = Console(width=width, color_system=None, force_terminal=False, record=False)
     with console.capture() as capture:
-        console.print(render(audit))
+        console.print(render(audit, all_groups=all_groups))
     return capture.get()
 
 
-def render(audit: Audit) -> RenderableType:
-    """The audit as something that a rich console prints."""
+def render(audit: Audit, *, all_groups: bool = False) -> RenderableType:
+    """The audit as something that a rich console prints; long tables in part unless `all_groups` is set."""
     parts: list[RenderableType] = [_heading(audit)]
-    parts += [_grouping(grouping, audit.confidence) for grouping in audit.groupings]
+    parts += [_grouping(grouping, audit.confidence, all_groups) for grouping in audit.groupings]
     if audit.requirements:
         parts.append(_requirements(audit))
     parts.append(_definitions(audit))
@@ -99,7 +100,7 @@ def _guarantee(audit: Audit) -> str:
     return "bounds: the true rate certainly lies between them"
 
 
-def _grouping(grouping: GroupingAudit, confidence: float) -> RenderableType:
+def _grouping(grouping: GroupingAudit, confidence: float, all_groups: bool) -> RenderableType:
     held = sorted(
         (group for group in grouping.reported if group.selection_rate is not None),
         key=lambda group: (-float(_middle(group)), tuple(group.group.values())),
@@ -122,18 +123,22 @@ def _grouping(grouping: GroupingAudit, confidence: float) -> RenderableType:
         table.add_column("TPR", justify="right", no_wrap=True)
         table.add_column("FPR", justify="right", no_wrap=True)
     largest = max((float(_middle(group)) for group in held), default=0.0)
-    ends = _ENDS if len(held) > MOST_GROUPS else len(held)
+    short = all_groups or len(held) + len(empty) <= MOST_GROUPS
+    ends = len(held) if short else min(_ENDS, len(held))
     for group in held[:ends]:
         table.add_row(*_row(group, largest, labelled))
-    if ends < len(held):
-        rest = len(held) - 2 * ends
-        table.add_row(Text(f"… {rest:,} more", style="dim"), *[""] * (len(grouping.sensitive) + 4))
-        for group in held[-ends:]:
+    if not short:
+        rest = held[ends:]
+        _note_row(table, len(rest) - ends, "more, shown with --all-groups")
+        for group in rest[-ends:]:
             table.add_row(*_row(group, largest, labelled))
-    for group in empty[:ends]:
+        table.add_row(Text("the smallest groups", style="dim"))
+        for group in sorted(held, key=lambda group: group.n)[:_SMALLEST]:
+            table.add_row(*_row(group, largest, labelled))
+    shown_empty = empty if short else empty[:_SMALLEST]
+    for group in shown_empty:
         table.add_row(*_row(group, largest, labelled))
-    if len(empty) > ends:
-        table.add_row(Text(f"… {len(empty) - ends:,} more without people", style="dim"))
+    _note_row(table, len(empty) - len(shown_empty), "more without people")
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column()
@@ -147,6 +152,12 @@ def _grouping(grouping: GroupingAudit, confidence: float) -> RenderableType:
         measures.add_row(*_measure(name, measure))
     parts = (table, Text(""), measures, Text(""), facts)
     return Group(Text(""), title, *(Padding(part, (0, 0, 0, 2)) for part in parts))
+
+
+def _note_row(table: Table, number: int, what: str) -> None:
+    """A row that says how many are left out, when any are."""
+    if number > 0:
+        table.add_row(Text(f"… {number:,} {what}", style="dim"))
 
 
 def _counted_groups(grouping: GroupingAudit) -> str:

@@ -1,0 +1,184 @@
+"""Parse CSV text.
+
+Two rules keep the audit's table the one that the user sees in the file: only empty cells are missing (words such as
+``None`` or ``NA`` are text unless `na` names them), and blanks around values and names are removed and counted. What
+the parser would mend without a word (short rows, repeated names) is refused.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+import warnings
+from typing import IO, TYPE_CHECKING
+
+from justicia.compressed import kind_of
+from justicia.errors import TableError
+from justicia.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+__all__ = ["first_line", "parse_csv"]
+
+logger = logging.getLogger(__name__)
+
+_DELIMITERS = {";": "';'", "\t": r"'\t'", "|": "'|'"}
+
+
+def parse_csv(
+    source: IO[bytes],
+    *,
+    na: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    strip: bool = True,
+) -> pd.DataFrame:
+    """Parse CSV bytes under the two rules of this module.
+
+    Raises
+    ------
+    TableError
+        When the text is no such table; the message says which line or which delimiter.
+    """
+    content = source.read()
+    separator = "," if delimiter is None else delimiter
+    if len(separator) != 1 or not separator.isascii() or separator in '"\n\r':
+        raise TableError(f"delimiter {separator!r} is not one ASCII character")
+    _check_text(content, encoding)
+    try:
+        header = content.partition(b"\n")[0].decode(encoding, "replace")
+    except (LookupError, ValueError) as error:
+        raise TableError(f"encoding {encoding!r} is not known") from error
+    if delimiter is None:
+        _check_delimiter(header)
+    frame = _parse(content, separator, encoding, na, blanks=False)
+    if strip and (header[:1].isspace() or _has_outer_blanks(content, separator)):
+        frame = _stripped(frame, _parse(content, separator, encoding, na, blanks=True))
+    _check_repeats(frame, header, separator)
+    if len(frame.columns) > 1 and frame.iloc[:, -1].isna().any():
+        _check_lengths(content, encoding, separator, len(frame.columns))
+    return frame
+
+
+def _has_outer_blanks(content: bytes, delimiter: str) -> bool:
+    """Whether a value may begin or end with a blank."""
+    mark = delimiter.encode()
+    return any(
+        blank in content
+        and any(edge in content for edge in (mark + blank, blank + mark, blank + b"\n", blank + b"\r", b"\n" + blank))
+        for blank in (b" ", b"\t")
+        if blank != mark
+    )
+
+
+def _check_text(content: bytes, encoding: str) -> None:
+    """Refuse what is no text, with what it is."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")) and "16" not in encoding:
+        raise TableError("is UTF-16 text: pass --encoding utf-16")
+    if kind_of(content) not in (None, "zlib"):
+        raise TableError(f"is compressed ({kind_of(content)}), but its name does not end in .gz, .bz2 or .xz")
+    if content.startswith((b"PK\x03\x04", b"PAR1", b"\x89PNG", b"%PDF")) or (
+        b"\x00" in content and "16" not in encoding and "32" not in encoding
+    ):
+        raise TableError("is not a text file: a table is CSV text or a Parquet file that ends in .parquet")
+
+
+def _check_repeats(frame: pd.DataFrame, header: str, delimiter: str) -> None:
+    """Refuse two columns of one name that differ; the parser would rename the second without a word."""
+    fields = next(csv.reader([header.strip("\r\n")], delimiter=delimiter), [])
+    names = [name.strip().lstrip("\ufeff") for name in fields]
+    if len(set(names)) == len(names) or len(names) != len(frame.columns):
+        return
+    for position, name in enumerate(names):
+        first = names.index(name)
+        if first != position and not frame.iloc[:, first].equals(frame.iloc[:, position]):
+            raise TableError(f"two columns are named {name!r} and differ: rename one")
+
+
+def _check_lengths(content: bytes, encoding: str, delimiter: str, width: int) -> None:
+    """Refuse a row with fewer values than the header has names; the parser would fill it up."""
+    if b'"' not in content:
+        mark = delimiter.encode(encoding)[-1:] if "16" not in encoding and "32" not in encoding else None
+        if mark is not None:
+            for number, line in enumerate(content.split(b"\n"), start=1):
+                if line.count(mark) < width - 1 and line.strip(b"\r"):
+                    raise TableError(f"line {number} has {line.count(mark) + 1} values, and the header {width} names")
+            return
+    text = io.StringIO(content.decode(encoding, "replace"), newline="")
+    rows = csv.reader(text, delimiter=delimiter)
+    for row in rows:
+        if row and len(row) < width:
+            raise TableError(f"line {rows.line_num} has {len(row)} values, and the header {width} names")
+
+
+def _check_delimiter(header: str) -> None:
+    for mark, shown in _DELIMITERS.items():
+        if header.count(mark) > header.count(","):
+            raise TableError(f"the header line is separated by {shown}, not by commas: pass --delimiter {shown}")
+
+
+def _parse(content: bytes, delimiter: str, encoding: str, na: Sequence[str], blanks: bool) -> pd.DataFrame:
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        try:
+            return pd.read_csv(
+                io.BytesIO(content),
+                sep=delimiter,
+                encoding=encoding,
+                keep_default_na=False,
+                na_values=["", *na],
+                index_col=False,
+                skipinitialspace=blanks,
+                low_memory=False,
+            )
+        except pd.errors.EmptyDataError:
+            raise TableError("is empty") from None
+        except UnicodeDecodeError as error:
+            raise TableError(
+                f"is not {encoding} text (byte {error.object[error.start]:#04x} at {error.start}): "
+                "convert it, or pass --encoding latin-1"
+            ) from error
+        except pd.errors.ParserWarning as error:
+            raise TableError("rows have more values than the header has names") from error
+        except (pd.errors.ParserError, ValueError, OverflowError, TypeError, LookupError) as error:
+            raise TableError(f"cannot be parsed: {first_line(error)}") from error
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of a parser says, without its preamble."""
+    text = str(error).strip().splitlines()
+    return (text[0] if text else type(error).__name__).removeprefix("Error tokenizing data. C error: ")
+
+
+def _stripped(kept: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+    """`frame` with blanks around names and text values removed, announcing how many there were in `kept`."""
+    import pandas as pd
+
+    names = [str(name).strip() for name in frame.columns]
+    changed_names = sum(str(name) != name_stripped for name, name_stripped in zip(kept.columns, names, strict=True))
+    frame = frame.set_axis(names, axis="columns")
+    changed = 0
+    for position in range(len(names)):
+        before = kept.iloc[:, position]
+        if pd.api.types.is_numeric_dtype(before.dtype) or before.dtype == bool:
+            continue
+        codes, uniques = pd.factorize(before)
+        counts = pd.Series(codes[codes >= 0]).value_counts()
+        changed += int(sum(counts.get(i, 0) for i, value in enumerate(uniques) if str(value) != str(value).strip()))
+        after = frame.iloc[:, position]
+        if not pd.api.types.is_numeric_dtype(after.dtype) and after.dtype != bool:
+            stripped = after.str.strip()
+            frame.isetitem(position, stripped.mask(stripped == "").array)
+    if changed or changed_names:
+        logger.info(
+            "blanks around %s and %s were removed",
+            counted(changed, "value"),
+            counted(changed_names, "column name"),
+        )
+    return frame
