@@ -57,7 +57,7 @@ def _defined(rates: Undefinable, kind: str) -> tuple[list[Enclosure], str | None
     if not missing:
         return held, None
     without = {"true positive": "positives", "false positive": "negatives"}[kind]
-    return held, f"{counted(missing, 'group')} without {without}: no {kind} rate"
+    return held, f"{counted(missing, 'group')} without {without}"
 
 
 def _difference(rates: Undefinable, kind: str) -> Measure:

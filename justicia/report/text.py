@@ -129,16 +129,17 @@ def _grouping(grouping: GroupingAudit, confidence: float, all_groups: bool) -> R
         table.add_row(*_row(group, largest, labelled))
     if not short:
         rest = held[ends:]
-        _note_row(table, len(rest) - ends, "more, shown with --all-groups")
+        _note_row(table, grouping, f"… {len(rest) - ends:,} more")
         for group in rest[-ends:]:
             table.add_row(*_row(group, largest, labelled))
-        table.add_row(Text("the smallest groups", style="dim"))
+        _note_row(table, grouping, "smallest groups")
         for group in sorted(held, key=lambda group: group.n)[:_SMALLEST]:
             table.add_row(*_row(group, largest, labelled))
     shown_empty = empty if short else empty[:_SMALLEST]
     for group in shown_empty:
         table.add_row(*_row(group, largest, labelled))
-    _note_row(table, len(empty) - len(shown_empty), "more without people")
+    if len(empty) > len(shown_empty):
+        _note_row(table, grouping, f"… {len(empty) - len(shown_empty):,} more")
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column()
@@ -154,10 +155,9 @@ def _grouping(grouping: GroupingAudit, confidence: float, all_groups: bool) -> R
     return Group(Text(""), title, *(Padding(part, (0, 0, 0, 2)) for part in parts))
 
 
-def _note_row(table: Table, number: int, what: str) -> None:
-    """A row that says how many are left out, when any are."""
-    if number > 0:
-        table.add_row(Text(f"… {number:,} {what}", style="dim"))
+def _note_row(table: Table, grouping: GroupingAudit, text: str) -> None:
+    """A row that speaks of the table, in the column of the bars, the only wide one."""
+    table.add_row(*[""] * (len(grouping.sensitive) + 2), Text(text, style="dim"))
 
 
 def _counted_groups(grouping: GroupingAudit) -> str:
@@ -237,6 +237,8 @@ def _definitions(audit: Audit) -> RenderableType:
     grid.add_column(style="dim")
     grid.add_row("verified", "selection rate, or measure of selection rates, under the population")
     grid.add_row("rows", "the same among the rows; intervals of measures hold for all groups together")
+    if any(len(grouping.reported) > MOST_GROUPS for grouping in audit.groupings):
+        grid.add_row("more", "long tables show both ends and the smallest groups; --all-groups shows all")
     if audit.roles.truth is not None:
         outcome = f"{audit.roles.favorable_text} in column {audit.roles.truth.name}"
         grid.add_row("TPR, FPR", _text(f"verified selection rate of the people with {outcome}, and of the others"))
