@@ -137,7 +137,7 @@ def test_many_groups_stay_readable(people):
     frame = pd.DataFrame({"g": [f"g{i}" for i in rng.integers(0, 500, 3000)], "x": rng.normal(size=3000)})
     audit = justicia.verify(model, frame, sensitive_features="g")
     text = audit.to_text()
-    assert "--all-groups shows all" in text
+    assert "--all-groups" in text
     assert "smallest groups" in text
     assert len(text.splitlines()) < 60
     whole = audit.to_text(all_groups=True)
