@@ -139,12 +139,12 @@ def test_half_a_surrogate_pair_is_written_as_an_escape(folder):
     table, _ = people()
     held = justicia.verify(
         pipeline(),
-        table.assign(sex=pd.Series([f"{value}\ud800" for value in table["sex"]], dtype=object)),
+        table.assign(sex=pd.Series(["F\ud800" if value == "F" else value for value in table["sex"]], dtype=object)),
         sensitive_features="sex",
     )
     held.to_json("a.json")
     groups = json.loads((folder / "a.json").read_text())["groupings"][0]["groups"]
-    assert [group["group"]["sex"] for group in groups] == ["F\ud800", "M\ud800"]
+    assert [group["group"]["sex"] for group in groups] == ["F\ud800", "M"]
 
 
 def test_a_continuous_label_cannot_be_learnt(capsys, folder):
