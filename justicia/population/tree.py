@@ -2,9 +2,9 @@
 
 Features are first cut into at most `MOST_STATES` states, which carry the dependence; the cells inside a state follow
 the group's own, shrunk, distribution within the state. The tree is the maximum spanning forest of the mutual
-information given the group (Chow and Liu 1968), or given each sensitive column where groups are too small to measure
-it. A table of a group is its counts plus `PRIOR` people who follow the product of what each sensitive column alone
-says; those tables in turn are shrunk by `PRIOR` towards the table of all people.
+information given the group (Chow and Liu 1968), or given each sensitive column alone where groups are too small to
+measure it. A table of a group is its counts plus `PRIOR` people who follow the product of what each sensitive column
+alone says; those tables in turn are shrunk by `PRIOR` towards the table of all people.
 
 Features that are sensitive columns have plain frequencies: they are constant given the group, or vary inside their own
 bin only, and must not leak out of it. Cells that no row holds keep probability 0 everywhere.
@@ -149,18 +149,29 @@ def _information(counts: Counts, states: list[np.ndarray], margins: list[np.ndar
 
 
 def _conditional_information(table: np.ndarray) -> float:
-    """I(X; Y | G) of counts of shape (n_groups, n_x, n_y)."""
-    table = table.astype(np.float64)
-    total = table.sum()
-    if total == 0:
+    """Mutual information of X and Y inside the groups, averaged over groups by the square root of their rows.
+
+    Each group's value is reduced by its mean under independence, degrees of freedom / 2n (Miller 1955), so that small
+    groups do not see dependence where there is noise. The square root gives them a say beside large ones.
+
+    Parameters
+    ----------
+    table : int array of shape (n_groups, n_x, n_y)
+    """
+    rows = table.sum(axis=(1, 2)).astype(np.float64)
+    table, rows = table[rows > 0].astype(np.float64), rows[rows > 0]
+    if not len(rows):
         return 0.0
+    of_x, of_y = table.sum(axis=2), table.sum(axis=1)
+    joint = _plogp(table).sum(axis=(1, 2)) + _plogp(rows)
+    information = (joint - _plogp(of_x).sum(axis=1) - _plogp(of_y).sum(axis=1)) / rows
+    freedom = ((of_x > 0).sum(axis=1) - 1) * ((of_y > 0).sum(axis=1) - 1)
+    corrected = np.maximum(0.0, information - freedom / (2 * rows))
+    return float(np.average(corrected, weights=np.sqrt(rows)))
 
-    def plogp(counts: np.ndarray) -> float:
-        held = counts[counts > 0]
-        return float((held * np.log(held)).sum())
 
-    joint = plogp(table) + plogp(table.sum(axis=(1, 2)))
-    return max(0.0, (joint - plogp(table.sum(axis=2)) - plogp(table.sum(axis=1))) / total)
+def _plogp(counts: np.ndarray) -> np.ndarray:
+    return np.where(counts > 0, counts * np.log(np.where(counts > 0, counts, 1.0)), 0.0)
 
 
 def spanning_forest(weights: np.ndarray, least: float = 1e-12) -> tuple[list[int], np.ndarray]:
