@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from justicia import encoders, models, solvers, tables
 from justicia.collecting import Announcements
 from justicia.comparison import GroupingAudit, RequirementAudit, compare, judge
@@ -21,6 +23,7 @@ from justicia.inputs import (
     drop_missing,
     settle_inputs,
 )
+from justicia.metrics import measure_name
 from justicia.questions import Question
 from justicia.words import counted, listed
 
@@ -37,7 +40,7 @@ __all__ = ["Audit", "verify"]
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """The result of `verify`.
 
@@ -89,7 +92,7 @@ class Audit:
 
     def measure(self, name: str) -> Enclosure | None:
         """A verified measure of the first grouping, one of `justicia.metrics.MEASURES`; None when undefined."""
-        held = self.groupings[0].measures.get(name)
+        held = self.groupings[0].measures.get(measure_name(name))
         return None if held is None else held.verified.value
 
     @property
@@ -113,6 +116,21 @@ class Audit:
         return self.measure("equalized_odds_difference")
 
     @property
+    def equalized_odds_ratio(self) -> Enclosure | None:
+        """The smaller ratio of true and of false positive rates of the first grouping; None when undefined."""
+        return self.measure("equalized_odds_ratio")
+
+    @property
+    def average_odds_difference(self) -> Enclosure | None:
+        """Mean range of true and of false positive rates of the first grouping; None when undefined."""
+        return self.measure("average_odds_difference")
+
+    def __repr__(self) -> str:
+        first = self.groupings[0]
+        held = ", ".join(f"{name} {self.measure(name)}" for name in first.measures)
+        return f"<Audit of {' x '.join(first.sensitive)}, {counted(len(first.groups), 'group')}: {held}>"
+
+    @property
     def most_favored(self) -> dict[str, str]:
         """The group of the first grouping with the largest verified selection rate."""
         return self.groupings[0].most_favored.group
@@ -134,14 +152,15 @@ class Audit:
 
         return audit_to_dict(self)
 
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The audit as JSON text; written to `path` when it is given, whole or not at all."""
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """The audit as JSON text; when `path` is given, written there, whole or not at all, and not returned."""
         from justicia.report.json import audit_to_json
         from justicia.report.writing import write_whole
 
         text = audit_to_json(self)
         if path is not None:
             write_whole(path, text)
+            return None
         return text
 
     def to_text(self, width: int = 100, *, all_groups: bool = False) -> str:
@@ -241,9 +260,9 @@ def verify(
     """
     check_numbers(confidence, time_limit)
     check_choices(search, missing)
-    requirements = as_requirements(require)
 
     with Announcements() as said:
+        requirements = as_requirements(require)
         given = settle_inputs(
             model, data, y, sensitive_features,
             label=label, na=na, delimiter=delimiter, encoding=encoding, seed=seed, trust=trust_model,
@@ -282,6 +301,7 @@ def verify(
             people, solution, _ = question.ask(grouping)
             strata = {kind: question.ask_stratum(grouping, rows) for kind, rows in roles.strata.items()}
             groupings.append(compare(grouping, people, solution, check.selected, strata, confidence))
+        _warn(groupings, roles, check, asked=given.label is not None)
         verdicts = tuple(judge(requirement, groupings) for requirement in requirements)
 
     return Audit(
@@ -303,3 +323,32 @@ def _announce_features(names: tuple[str, ...], table: tables.Table, unseen: dict
         )
     if not names:
         logger.warning("the model depends on no column: everybody gets the same outcome")
+
+
+_FEW_PEOPLE = 30
+_WEAK_ASSOCIATION = 0.05
+
+
+def _warn(groupings: list[GroupingAudit], roles: tables.Roles, check: encoders.SelfCheck, *, asked: bool) -> None:
+    """Say what makes the numbers weaker than they look."""
+    small = {
+        counted(few, "group") + f" of {' x '.join(grouping.sensitive)}"
+        for grouping in groupings
+        if (few := sum(0 < group.n < _FEW_PEOPLE for group in grouping.groups))
+    }
+    if small and groupings[0].population.structure == "tree":
+        logger.warning(
+            "%s: fewer than %s people; under the tree population their verified rates lean on those of other groups",
+            *(", ".join(sorted(small)), _FEW_PEOPLE),
+        )
+    truth = roles.truth
+    if truth is not None and not asked:
+        positive, selected = truth.positive[truth.known], check.selected[truth.known]
+        if positive.std() and selected.std():
+            phi = float(np.corrcoef(positive, selected)[0, 1])
+            if abs(phi) < _WEAK_ASSOCIATION:
+                logger.warning(
+                    "label %s was found by its values, and hardly goes with the model's predict (phi %.2f): is it the "
+                    "true outcome? name it with --label",
+                    *(truth.name, phi),
+                )

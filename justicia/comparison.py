@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -92,11 +92,12 @@ class GroupAudit:
 
 @dataclass(frozen=True)
 class Extreme:
-    """The most or least favored group, and all groups that may be it."""
+    """The most or least favored group, and all groups that may be it; `tied` when their rates are equal and exact."""
 
     group: dict[str, str]
     selection_rate: Enclosure
     candidates: tuple[dict[str, str], ...]
+    tied: bool = False
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ class GroupingAudit:
 
     @property
     def by_group(self) -> pd.DataFrame:
-        """One row a group, indexed by the sensitive columns."""
+        """One row a group, indexed by the sensitive columns; a rate that is only bounded is NaN beside its bounds."""
         import pandas as pd
 
         rows = []
@@ -170,18 +171,27 @@ class GroupingAudit:
                 {
                     "n": group.n,
                     "selected": group.selected,
-                    "selection_rate": _middle(verified),
+                    "selection_rate": float(verified.lo) if verified is not None and verified.exact else np.nan,
                     "selection_rate_lo": np.nan if verified is None else float(verified.lo),
                     "selection_rate_hi": np.nan if verified is None else float(verified.hi),
                     "sample_rate": np.nan if sample is None else float(sample.value),
                     "sample_lo": np.nan if sample is None else sample.lo,
                     "sample_hi": np.nan if sample is None else sample.hi,
-                    **({"tpr": _middle(group.tpr), "fpr": _middle(group.fpr)} if self.strata else {}),
+                    **(_label_columns(group) if self.strata else {}),
                 }
             )
         keys = [tuple(group.group.values()) for group in self.groups]
         index = pd.MultiIndex.from_tuples(keys, names=list(self.sensitive))
         return pd.DataFrame(rows, index=index.get_level_values(0) if len(self.sensitive) == 1 else index)
+
+
+def _label_columns(group: GroupAudit) -> dict[str, float]:
+    """True and false positive rate of a group, verified and of the rows."""
+    columns = {}
+    for kind, verified, sample in (("tpr", group.tpr, group.sample_tpr), ("fpr", group.fpr, group.sample_fpr)):
+        columns[kind] = float(verified.lo) if verified is not None and verified.exact else np.nan
+        columns[f"sample_{kind}"] = np.nan if sample is None else float(sample.value)
+    return columns
 
 
 @dataclass(frozen=True)
@@ -297,7 +307,8 @@ def _middle(rate: Enclosure | None) -> float:
 def _extreme(audits: Sequence[GroupAudit], index: int, enclosures: Sequence[Enclosure]) -> Extreme:
     own = enclosures[index]
     rest = [i for i in range(len(enclosures)) if i != index and enclosures[i].overlaps(own)]
-    return Extreme(audits[index].group, own, tuple(audits[i].group for i in (index, *rest)))
+    tied = bool(rest) and all(enclosures[i].exact for i in (index, *rest))
+    return Extreme(audits[index].group, own, tuple(audits[i].group for i in (index, *rest)), tied)
 
 
 def _measures(
@@ -342,10 +353,19 @@ def judge(requirement: Requirement, groupings: Sequence[GroupingAudit]) -> Requi
     verdicts = []
     for grouping in groupings:
         held = grouping.measures.get(requirement.measure)
-        verdicts.append((requirement.judge(absent if held is None else held.verified), grouping))
+        verdict = requirement.judge(absent if held is None else held.verified)
+        if held is not None and verdict.status != "undecided":
+            rows = requirement.judge(held.sample)
+            if rows.status != verdict.status:
+                verdict = replace(
+                    verdict, reason=f"{verdict.reason} (the rows alone, {held.sample.value}: {rows.status})"
+                )
+        verdicts.append((verdict, grouping))
     for status in ("breached", "undecided", "met"):
         chosen = [(verdict, grouping) for verdict, grouping in verdicts if verdict.status == status]
         if chosen:
             reasons = [f"{' x '.join(grouping.sensitive)}: {verdict.reason}" for verdict, grouping in chosen]
+            if len({verdict.reason for verdict, _ in chosen}) == 1:
+                reasons = [chosen[0][0].reason]
             return RequirementAudit(requirement.text, status, "; ".join(reasons))
     raise ValueError("there is no grouping to judge")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from justicia.metrics.disparities import MEASURES, RATES_OF, SELECTION_MEASURES, Measure, Rates, measure
 from justicia.metrics.intervals import simultaneous_wilson, wilson
-from justicia.metrics.requirements import Requirement, Verdict, parse_requirement
+from justicia.metrics.requirements import Requirement, Verdict, measure_name, parse_requirement
 
 __all__ = [
     "MEASURES",
@@ -15,6 +15,7 @@ __all__ = [
     "Requirement",
     "Verdict",
     "measure",
+    "measure_name",
     "parse_requirement",
     "simultaneous_wilson",
     "wilson",

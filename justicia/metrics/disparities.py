@@ -60,11 +60,15 @@ def _defined(rates: Undefinable, kind: str) -> tuple[list[Enclosure], str | None
     return held, f"{counted(missing, 'group')} without {without}"
 
 
+def _too_few(held: list[Enclosure], reason: str | None) -> str:
+    return reason or ("there is one group only, and nothing to compare it with" if held else "no group has rows")
+
+
 def _difference(rates: Undefinable, kind: str) -> Measure:
     """Largest minus smallest."""
     held, reason = _defined(rates, kind)
-    if not held:
-        return Measure(None, reason or "no group has rows")
+    if len(held) < 2:
+        return Measure(None, _too_few(held, reason))
     lo = max(rate.lo for rate in held) - min(rate.hi for rate in held)
     hi = max(rate.hi for rate in held) - min(rate.lo for rate in held)
     return Measure(Enclosure(max(0, lo), hi), reason)
@@ -73,8 +77,8 @@ def _difference(rates: Undefinable, kind: str) -> Measure:
 def _ratio(rates: Undefinable, kind: str) -> Measure:
     """Smallest over largest; undefined when every rate is 0, for there is nothing to compare."""
     held, reason = _defined(rates, kind)
-    if not held:
-        return Measure(None, reason or "no group has rows")
+    if len(held) < 2:
+        return Measure(None, _too_few(held, reason))
     highest_lo, highest_hi = max(rate.lo for rate in held), max(rate.hi for rate in held)
     if highest_hi == 0:
         return Measure(None, f"every {kind} rate is 0")

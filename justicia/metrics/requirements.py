@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +12,9 @@ from justicia.errors import RequirementError
 from justicia.metrics.disparities import ALIASES, MEASURES, RATIOS, Measure
 from justicia.words import did_you_mean, shown
 
-__all__ = ["Requirement", "Verdict", "parse_requirement"]
+__all__ = ["Requirement", "Verdict", "measure_name", "parse_requirement"]
+
+logger = logging.getLogger(__name__)
 
 _FORM = re.compile(r"\s*([A-Za-z_-]+)\s*(<=|>=|==|=|<|>)\s*([^\s<>=]+(?:\s*%)?)\s*", re.ASCII)
 _NUMBER = re.compile(r"(\d{1,20}(\.\d{0,20})?|\.\d{1,20})(e[-+]?\d{1,2})?|\d{1,18}/\d{1,18}", re.ASCII | re.IGNORECASE)
@@ -74,6 +77,21 @@ class Requirement:
         }[self.comparison]
 
 
+def measure_name(text: str) -> str:
+    """The measure that `text` names: hyphens, capitals and Fairlearn's names are understood.
+
+    Raises
+    ------
+    RequirementError
+        When there is no such measure.
+    """
+    name = text.strip().lower().replace("-", "_")
+    name = ALIASES.get(name, name)
+    if name not in MEASURES:
+        raise RequirementError(f"no measure is called {shown(text)!r}{did_you_mean(name, MEASURES)}")
+    return name
+
+
 def parse_requirement(text: str) -> Requirement:
     """Read a requirement such as ``disparate_impact>=0.8``.
 
@@ -91,10 +109,7 @@ def parse_requirement(text: str) -> Requirement:
     if found is None:
         raise RequirementError(f"requirement {shown(text)!r} is not of the form 'measure>=number' or 'measure<=number'")
     name, comparison, number = found.groups()
-    name = name.lower().replace("-", "_")
-    name = ALIASES.get(name, name)
-    if name not in MEASURES:
-        raise RequirementError(f"requirement {shown(text)!r} names no measure{did_you_mean(name, MEASURES)}")
+    name = measure_name(name)
     if comparison in ("=", "=="):
         raise RequirementError(f"requirement {shown(text)!r}: use >= or <=, a rate is never asked to equal a number")
     plain = number.removesuffix("%").strip()
@@ -107,4 +122,10 @@ def parse_requirement(text: str) -> Requirement:
     limit = limit / 100 if number.endswith("%") else limit
     if not 0 <= limit <= 1:
         raise RequirementError(f"requirement {shown(text)!r}: {name} lies between 0 and 1")
+    if (comparison[0] == "<") == (name in RATIOS):
+        logger.warning("requirement %s is met by unequal rates: is %s meant?", text, _other_way(comparison))
     return Requirement(text.strip(), name, comparison, limit)
+
+
+def _other_way(comparison: str) -> str:
+    return comparison.translate(str.maketrans("<>", "><"))

@@ -151,6 +151,8 @@ class Population(ABC):
         """
         if self.people is None:
             raise InputError("this population was fitted without a table: it draws points, not people")
+        if n < 0:
+            raise InputError(f"{n} people cannot be drawn")
         rng = np.random.default_rng(random_state)
         position = self.index(group)
         return self.people.draw(self.sample_points(position, n, rng), position, rng)

@@ -60,7 +60,10 @@ def render(audit: Audit, *, all_groups: bool = False) -> RenderableType:
 
 def _heading(audit: Audit) -> RenderableType:
     model, table, check = audit.model, audit.table, audit.self_check
-    label = "" if audit.roles.truth is None else f" of {audit.roles.truth.name}"
+    truth, favorable = audit.roles.truth, audit.roles.favorable_text
+    if truth is not None:
+        same = truth.words == favorable
+        favorable += f" of {truth.name}" if same else f", the model's class ({truth.words} in column {truth.name})"
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column()
@@ -68,10 +71,11 @@ def _heading(audit: Audit) -> RenderableType:
     grid.add_row("model", _text(name if model.source is None else f"{model.source} ({name})"))
     rows = counted(len(table.frame), "person", "people")
     grid.add_row("people", _text(rows if table.source is None else f"{table.source}, {rows}"))
-    grid.add_row("favorable", _text(f"{audit.roles.favorable_text}{label}"))
+    grid.add_row("favorable", _text(favorable))
     grid.add_row("depends on", Text(shown(", ".join(audit.features) or "nothing", 5000)))
     solution = audit.groupings[0].solution
     grid.add_row("population", Text(_population(audit.groupings[0])))
+    grid.add_row("fit", Text(_fit(audit)))
     grid.add_row("engine", Text(f"{solution.engine}, {_guarantee(audit)}"))
     grid.add_row(
         "self-check",
@@ -91,6 +95,15 @@ def _population(grouping: GroupingAudit) -> str:
     }
     structure = grouping.population.structure
     return f"{structure}: {meaning.get(structure, 'given')}"
+
+
+def _fit(audit: Audit) -> str:
+    """How far the population's rates are from those of the rows."""
+    fit = audit.groupings[0].fit
+    return (
+        f"verified rates differ from the rows' by {fit['max_abs_error']:.4f} at most and "
+        f"{fit['mean_abs_error']:.4f} on average over the groups"
+    )
 
 
 def _guarantee(audit: Audit) -> str:
@@ -185,12 +198,18 @@ def _row(group: GroupAudit, largest: float, labelled: bool) -> list[RenderableTy
     filled = round(_BAR * _middle(group) / largest) if largest else 0
     return [
         *cells,
-        Text(number(rate)),
+        Text(number(rate) + ("*" if outside(group) else " ")),
         Text("█" * filled, style="cyan"),
         f"{float(sample.value):.4f}",
         f"{sample.lo:.4f} to {sample.hi:.4f}",
         *([Text(_rate(group.tpr)), Text(_rate(group.fpr))] if labelled else []),
     ]
+
+
+def outside(group: GroupAudit) -> bool:
+    """Whether the verified rate lies outside the interval of the rows' rate."""
+    rate, sample = group.selection_rate, group.sample_rate
+    return rate is not None and sample is not None and not sample.lo <= _middle(group) <= sample.hi
 
 
 def _rate(rate: Enclosure | None) -> str:
@@ -213,7 +232,8 @@ def _extreme(extreme: Extreme) -> Text:
     text = _text(f"{', '.join(extreme.group.values())} ({number(extreme.selection_rate)})")
     others = len(extreme.candidates) - 1
     if others:
-        text.append(f"; {counted(others, 'other group')} may be it", style="dim")
+        says = "tied with" if extreme.selection_rate.exact and extreme.tied else "it may also be one of"
+        text.append(f"; {says} {counted(others, 'other group')}", style="dim")
     return text
 
 
@@ -237,10 +257,14 @@ def _definitions(audit: Audit) -> RenderableType:
     grid.add_column(style="dim")
     grid.add_row("verified", "selection rate, or measure of selection rates, under the population")
     grid.add_row("rows", "the same among the rows; intervals of measures hold for all groups together")
+    if any(outside(group) for grouping in audit.groupings for group in grouping.reported):
+        grid.add_row(
+            "*", "the verified rate lies outside the interval of the rows: the population fits this group badly"
+        )
     if any(len(grouping.reported) > MOST_GROUPS for grouping in audit.groupings):
         grid.add_row("more", "long tables show both ends and the smallest groups; --all-groups shows all")
     if audit.roles.truth is not None:
-        outcome = f"{audit.roles.favorable_text} in column {audit.roles.truth.name}"
+        outcome = f"{audit.roles.truth.words} in column {audit.roles.truth.name}"
         grid.add_row("TPR, FPR", _text(f"verified selection rate of the people with {outcome}, and of the others"))
     for name in audit.groupings[0].measures:
         grid.add_row(name.replace("_", " "), _DEFINITIONS[name])
@@ -257,6 +281,6 @@ def _requirements(audit: Audit) -> RenderableType:
         grid.add_row(
             Text(f"{symbol} {requirement.status}", style=style),
             _text(requirement.text),
-            Text(shown(requirement.reason, 2000)),
+            Text("\n".join(shown(part, 500) for part in requirement.reason.split("; "))),
         )
     return Group(Text(""), Text("Requirements", style="bold"), Padding(grid, (0, 0, 0, 2)))

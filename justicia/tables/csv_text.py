@@ -140,14 +140,21 @@ def _parse(content: bytes, delimiter: str, encoding: str, na: Sequence[str], bla
         except pd.errors.EmptyDataError:
             raise TableError("is empty") from None
         except UnicodeDecodeError as error:
-            raise TableError(
-                f"is not {encoding} text (byte {error.object[error.start]:#04x} at {error.start}): "
-                "convert it, or pass --encoding latin-1"
-            ) from error
+            raise TableError(_not_decoded(content, encoding)) from error
         except pd.errors.ParserWarning as error:
             raise TableError("rows have more values than the header has names") from error
         except (pd.errors.ParserError, ValueError, OverflowError, TypeError, LookupError) as error:
             raise TableError(f"cannot be parsed: {first_line(error)}") from error
+
+
+def _not_decoded(content: bytes, encoding: str) -> str:
+    """Which byte is no text in the encoding, by line."""
+    try:
+        content.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        return f"is not {encoding} text (byte {content[error.start]:#04x} in line {line}): pass --encoding latin-1, or convert it"
+    return f"is not {encoding} text: pass --encoding, or convert it"
 
 
 def first_line(error: BaseException) -> str:

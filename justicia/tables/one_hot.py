@@ -195,5 +195,5 @@ def collapse(frame: pd.DataFrame, features: Sequence[OneHot]) -> pd.DataFrame:
             code[frame[column].to_numpy() != 0] = position + 1
         words = np.array([NONE, *feature.values], dtype=object)
         for name in (feature.name, *feature.aliases):
-            added[name] = pd.Series(words[code], dtype=object)
-    return frame.assign(**added) if added else frame
+            added[name] = pd.Series(words[code], dtype=object, index=frame.index)
+    return pd.concat([frame, pd.DataFrame(added, index=frame.index)], axis="columns") if added else frame

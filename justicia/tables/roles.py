@@ -45,11 +45,14 @@ class Truth:
         The label is a favorable one.
     known : bool array of shape (n_rows,)
         False where the label is missing.
+    words : str
+        The label's favorable values.
     """
 
     name: str
     positive: np.ndarray
     known: np.ndarray
+    words: str
 
     @property
     def strata(self) -> dict[str, np.ndarray]:
@@ -117,6 +120,10 @@ def assign_roles(
     """
     groupings = find_groupings(table, sensitive)
     name = find_label(table, label, classes, model_columns, {column for columns in groupings for column in columns})
+    if name is not None and any(name in names for names in groupings):
+        raise GroupingError(
+            f"column {name!r} is the label, and a sensitive column is none: name others with --sensitive"
+        )
     meaning = None if name is None else _meaning(table.people[name], name, classes, classify, label is not None)
     if meaning is None:
         name = None
@@ -219,6 +226,8 @@ def _class_index(value: Any, classes: Sequence[Any]) -> int | None:
     return None
 
 
+_YES_NO = {("no", "yes"), ("No", "Yes"), ("NO", "YES"), ("n", "y"), ("N", "Y"), ("<=50K", ">50K"), ("bad", "good")}
+
 _LEAST_ASSOCIATION = 0.2
 """A label in other words than the classes is read by its association (phi) with `predict`; less is no evidence."""
 
@@ -307,7 +316,9 @@ def _favorable_found(table: Table, texts: list[str], meaning: dict[str, int | No
         logger.info("favorable outcome %s is the data set description's; override with --favorable", described)
         return described
     if len(texts) == 2:
-        logger.info("favorable outcome %s is the model's second class; override with --favorable", texts[1])
+        # The second class is the larger in sort order; where that means nothing, the reader must look.
+        level = logging.INFO if set(texts) <= set(_ZERO_ONE) or tuple(texts) in _YES_NO else logging.WARNING
+        logger.log(level, "favorable outcome %s is the model's second class; override with --favorable", texts[1])
         return texts[1]
     for one, zero in (("1", "0"), ("True", "False")):
         if texts in ([one], [zero]):
@@ -324,4 +335,4 @@ def _truth(column: pd.Series[Any], name: str, good: set[str]) -> Truth:
     known = codes >= 0
     if not known.all():
         logger.info("label %s is missing in %s", name, counted(int((~known).sum()), "row"))
-    return Truth(name, positive[codes], known)
+    return Truth(name, positive[codes], known, ", ".join(sorted(good)))
