@@ -357,9 +357,8 @@ def judge(requirement: Requirement, groupings: Sequence[GroupingAudit]) -> Requi
         if held is not None and verdict.status != "undecided":
             rows = requirement.judge(held.sample)
             if rows.status != verdict.status:
-                verdict = replace(
-                    verdict, reason=f"{verdict.reason} (the rows alone, {held.sample.value}: {rows.status})"
-                )
+                reason = f"{verdict.reason} (by the rows alone, {held.sample.value}, it is {rows.status})"
+                verdict = replace(verdict, reason=reason)
         verdicts.append((verdict, grouping))
     for status in ("breached", "undecided", "met"):
         chosen = [(verdict, grouping) for verdict, grouping in verdicts if verdict.status == status]

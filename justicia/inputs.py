@@ -45,9 +45,9 @@ _FEATURE = "sensitive_feature"
 
 def check_choices(search: str, missing: str) -> None:
     """Refuse words that name no choice."""
-    for name, word, choices in (("search", search, SEARCHES), ("way with missing values", missing, MISSING_WAYS)):
+    for name, word, choices in (("search", search, SEARCHES), ("missing", missing, MISSING_WAYS)):
         if word not in choices:
-            raise InputError(f"no {name} is called {word!r}{did_you_mean(word, choices)}")
+            raise InputError(f"{name} cannot be {word!r}{did_you_mean(word, choices)}")
 
 
 def check_numbers(confidence: Any, time_limit: Any) -> None:
@@ -127,7 +127,8 @@ def settle_inputs(
             raise InputError("y and label are both given: the true outcome is one or the other")
         label, values = _settle_y(y)
         beside[label] = values
-    table = replace(table, beside={name: _beside(name, values, table.frame) for name, values in beside.items()})
+    index = getattr(data, "index", None)
+    table = replace(table, beside={name: _beside(name, values, table.frame, index) for name, values in beside.items()})
     if file is None:
         file, label = _trained(str(model), table, label, groupings, seed)
     return Inputs(file, table, groupings, label)
@@ -136,10 +137,18 @@ def settle_inputs(
 def _model_file(model: Any, trust: bool) -> models.ModelFile:
     if not isinstance(model, (str, os.PathLike)):
         return models.ModelFile(model)
-    if isinstance(model, str) and not Path(model).suffix and not Path(model).is_file():
-        names = did_you_mean(model, models.TRAINABLE)
-        raise InputError(f"{model!r}: there is no such model file, and no model of that name to train{names}")
+    path = Path(model)
+    if not path.exists():
+        near = did_you_mean(path.name, [*models.TRAINABLE, *_model_files(path.parent)])
+        raise InputError(f"{os.fspath(model)}: there is no such file, and no model of that name to train{near}")
     return models.load_model(model, trust=trust)
+
+
+def _model_files(folder: Path) -> list[str]:
+    """Names of the model files in a folder."""
+    if not folder.is_dir():
+        return []
+    return sorted(path.name for path in folder.iterdir() if path.suffix.lower() in models.SUFFIXES)
 
 
 def _settle_y(y: Any) -> tuple[str, Any]:
@@ -157,13 +166,16 @@ def _settle_y(y: Any) -> tuple[str, Any]:
     return str(name) if name is not None else _LABEL, values
 
 
-def _beside(name: str, values: Any, frame: pd.DataFrame) -> pd.Series[Any]:
+def _beside(name: str, values: Any, frame: pd.DataFrame, index: Any) -> pd.Series[Any]:
     import pandas as pd
 
     if getattr(values, "ndim", 1) != 1:
         raise InputError(f"{name} has {values.ndim} dimensions, and a column has one")
     if len(values) != len(frame):
         raise InputError(f"{name} has {counted(len(values), 'value')} and the table {len(frame):,} rows")
+    own = getattr(values, "index", None)
+    if own is not None and index is not None and not own.equals(index) and not own.equals(frame.index):
+        raise InputError(f"{name} and the table have different indexes: bring their rows into the same order")
     return pd.Series(values.array if hasattr(values, "array") else values, index=frame.index, name=name)
 
 
@@ -172,7 +184,8 @@ def _settle_sensitive(given: Any, frame: pd.DataFrame) -> tuple[list[list[str]] 
     if given is None:
         return None, {}
     if isinstance(given, str):
-        return [[given]], {}
+        parts = [part.strip() for part in given.split(",")]
+        return [[given] if given in frame.columns else parts], {}
     if hasattr(given, "columns"):
         names = [str(name) for name in given.columns]
         if len(set(names)) < len(names):
@@ -257,6 +270,11 @@ def columns_for_model(
         absent = [name for name in fitted.columns if name not in frame.columns]
         if absent:
             near = did_you_mean(absent[0], frame.columns)
+            if all(any(name.startswith(f"{held}_") for held in frame.columns) for name in absent):
+                near = (
+                    ": it was fitted on a one-hot encoded table; encode this one in the same way, or save the model "
+                    "in a Pipeline with its encoder"
+                )
             raise TableError(f"the table lacks {listed(absent)}, which the model was fitted on{near}")
         if features is not None and list(features) != list(fitted.columns):
             raise TableError("--features is for a model fitted without column names; this one has its own")

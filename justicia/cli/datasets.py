@@ -10,7 +10,7 @@ __all__ = ["datasets"]
 @click.group(invoke_without_command=True)
 @click.pass_context
 def datasets(context: click.Context) -> None:
-    """List the bundled data sets."""
+    """List the bundled data sets; `export NAME` writes one as CSV."""
     if context.invoked_subcommand is not None:
         return
     from rich.console import Console

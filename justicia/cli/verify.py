@@ -33,29 +33,44 @@ class _Announcer(logging.Handler):
     "--model", required=True, metavar="FILE|NAME", help="A .pkl, .joblib or .skops file; or tree, trained here."
 )
 @click.option("--data", required=True, metavar="FILE|NAME", help="A CSV or Parquet file, or a bundled data set.")
-@click.option(
-    "--sensitive", multiple=True, metavar="COLUMN[,COLUMN]", help="A grouping; repeat it for several.  [default: found]"
-)
+@click.option("--sensitive", multiple=True, metavar="COLUMN[,COLUMN]", help="A grouping. Repeatable.  [default: found]")
 @click.option("--label", metavar="COLUMN", help="True outcome.  [default: found]")
 @click.option("--favorable", metavar="VALUE[,VALUE]", help="Outcome that is good for the person.  [default: found]")
-@click.option("--population", default="tree", show_default=True, metavar="tree|independent|empirical")
-@click.option("--search", default="enumerate", show_default=True, metavar="enumerate|learn")
-@click.option("--solver", default="auto", show_default=True, metavar="auto|NAME")
+@click.option(
+    "--population",
+    default="tree",
+    show_default=True,
+    metavar="tree|independent|empirical",
+    help="The distribution that rates are exact about.",
+)
+@click.option(
+    "--search",
+    default="enumerate",
+    show_default=True,
+    metavar="enumerate|learn",
+    help="Every group, or the extremes by branch and bound.",
+)
+@click.option("--solver", default="auto", show_default=True, metavar="auto|paths", help="The engine.")
 @click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Then bounds are the answer.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals beside the rows' rates.")
 @click.option(
     "--require",
     multiple=True,
     metavar="MEASURE>=LIMIT",
-    help="A limit, such as 'disparate_impact>=0.8'; exit code 1 or 3.",
+    help="A limit, such as 'disparate_impact>=0.8'; exit code 1 or 3 when it is not met. Repeatable.",
 )
-@click.option("--json", "json_file", metavar="FILE", help="Write the audit as JSON; - for standard output.")
+@click.option(
+    "--json",
+    "json_file",
+    metavar="FILE",
+    help="Write the audit as JSON; - for standard output, in place of the tables.",
+)
 @click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
 @click.option(
     "--one-hot",
     multiple=True,
     metavar="NAME=COLUMN,COLUMN",
-    help="0/1 columns that are one feature; none: there are none.  [default: found]",
+    help="0/1 columns that are one feature; none: there are none. Repeatable.  [default: found]",
 )
 @click.option(
     "--missing",
@@ -65,7 +80,10 @@ class _Announcer(logging.Handler):
     help="People without sensitive value.",
 )
 @click.option(
-    "--bins", multiple=True, metavar="COLUMN=EDGE,EDGE", help="Cut a numeric sensitive column; edges belong below."
+    "--bins",
+    multiple=True,
+    metavar="COLUMN=EDGE,EDGE",
+    help="Cut a numeric sensitive column, as in age=25,40,60; an edge belongs to the class below. Repeatable.",
 )
 @click.option("--na", multiple=True, metavar="WORD", help="A word that means missing, besides the empty cell.")
 @click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file.  [default: ,]")
@@ -132,9 +150,10 @@ def _named_list(text: str, option: str) -> tuple[str, list[str]]:
 def _print(audit: Any, all_groups: bool) -> None:
     from rich.console import Console
 
-    from justicia.report.text import render
+    from justicia.report.text import audit_to_text, render
 
     console = Console()
-    if not console.is_terminal:
-        console = Console(width=120)
-    console.print(render(audit, all_groups=all_groups))
+    if console.is_terminal:
+        console.print(render(audit, width=console.width, all_groups=all_groups))
+    else:
+        click.echo(audit_to_text(audit, 120, all_groups=all_groups), nl=False)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from justicia.models.expansion import OneHotExpansion, expanded
-from justicia.models.loading import ModelFile, load_model
+from justicia.models.loading import SUFFIXES, ModelFile, load_model
 from justicia.models.training import TRAINABLE, train
 from justicia.models.unwrapping import FittedModel, ThresholdRule, unwrap
 
 __all__ = [
+    "SUFFIXES",
     "TRAINABLE",
     "FittedModel",
     "ModelFile",

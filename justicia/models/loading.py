@@ -20,11 +20,11 @@ from justicia.models._allowed import ALLOWED
 from justicia.models._unpickling import TRUST, Unpickler
 from justicia.words import listed
 
-__all__ = ["ModelFile", "load_model"]
+__all__ = ["SUFFIXES", "ModelFile", "load_model"]
 
 logger = logging.getLogger(__name__)
 
-_SUFFIXES = (".pkl", ".pickle", ".joblib", ".skops")
+SUFFIXES = (".pkl", ".pickle", ".joblib", ".skops")
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,12 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> ModelFil
     import hashlib
 
     file = Path(path)
-    if file.suffix.lower() not in _SUFFIXES:
-        raise ModelFileError(f"{file.name}: a model file ends in {', '.join(_SUFFIXES)}")
+    if not file.exists():
+        raise ModelFileError(f"{os.fspath(path)}: there is no such file")
+    if file.suffix.lower() not in SUFFIXES:
+        raise ModelFileError(f"{file.name}: a model file ends in {', '.join(SUFFIXES)}")
     try:
         content = file.read_bytes()
-    except FileNotFoundError:
-        raise ModelFileError(f"{os.fspath(path)}: there is no such file") from None
     except OSError as error:
         raise ModelFileError(f"{os.fspath(path)} cannot be read: {error.strerror}") from error
     with warnings.catch_warnings(record=True) as caught:
@@ -138,6 +138,11 @@ def _load_pickle(content: bytes, name: str, trust: bool) -> Any:
     except Exception as error:  # a broken pickle raises whatever its opcodes lead to
         if plain is not None and not plain.startswith(b"\x80"):
             raise ModelFileError(f"{name} is not a pickle that can be read: it does not begin as one") from error
+        if trust and isinstance(error, (AttributeError, ImportError)):
+            raise ModelFileError(
+                f"{name} cannot be loaded: {_said(error)}; its classes must be importable: put them into a module on "
+                "PYTHONPATH, or call justicia.verify where they are defined"
+            ) from error
         versions = _version_hint(content)
         raise ModelFileError(f"{name} cannot be loaded: {_said(error)}{versions}") from error
 

@@ -9,22 +9,16 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from justicia.report.groups import MOST_GROUPS, group_table, number, outside, percent
 from justicia.words import counted, shown
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from justicia.audit import Audit
-    from justicia.comparison import Extreme, GroupAudit, GroupingAudit, MeasureAudit
-    from justicia.enclosure import Enclosure
+    from justicia.comparison import Extreme, GroupingAudit, MeasureAudit
 
 __all__ = ["audit_to_text", "render"]
-
-MOST_GROUPS = 40
-"""Longer tables show the groups at both ends, and the smallest."""
-_ENDS = 10
-_SMALLEST = 5
-_BAR = 16
 
 _SYMBOLS = {"met": ("✓", "green"), "breached": ("✗", "bold red"), "undecided": ("?", "yellow")}
 
@@ -40,16 +34,16 @@ _DEFINITIONS = {
 
 def audit_to_text(audit: Audit, width: int = 100, *, all_groups: bool = False) -> str:
     """The audit as plain text, `width` characters wide."""
-    console = Console(width=width, color_system=None, force_terminal=False, record=False)
+    console = Console(width=width, color_system=None, force_terminal=False)
     with console.capture() as capture:
-        console.print(render(audit, all_groups=all_groups))
-    return capture.get()
+        console.print(render(audit, width=width, all_groups=all_groups))
+    return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 
 
-def render(audit: Audit, *, all_groups: bool = False) -> RenderableType:
+def render(audit: Audit, *, width: int = 100, all_groups: bool = False) -> RenderableType:
     """The audit as something that a rich console prints; long tables in part unless `all_groups` is set."""
     parts: list[RenderableType] = [_heading(audit)]
-    parts += [_grouping(grouping, audit.confidence, all_groups) for grouping in audit.groupings]
+    parts += [_grouping(grouping, audit.confidence, width, all_groups) for grouping in audit.groupings]
     if audit.requirements:
         parts.append(_requirements(audit))
     parts.append(_definitions(audit))
@@ -113,53 +107,20 @@ def _guarantee(audit: Audit) -> str:
     return "bounds: the true rate certainly lies between them"
 
 
-def _grouping(grouping: GroupingAudit, confidence: float, all_groups: bool) -> RenderableType:
-    held = sorted(
-        (group for group in grouping.reported if group.selection_rate is not None),
-        key=lambda group: (-float(_middle(group)), tuple(group.group.values())),
-    )
-    empty = [group for group in grouping.reported if group.selection_rate is None]
+def _grouping(grouping: GroupingAudit, confidence: float, width: int, all_groups: bool) -> RenderableType:
+    empty = sum(group.selection_rate is None for group in grouping.reported)
     title = Text.assemble(
         (shown(" x ".join(grouping.sensitive), 200), "bold"),
-        f": {_counted_groups(grouping)}" + (f" and {len(empty)} without people" if empty else ""),
+        f": {_counted_groups(grouping)}" + (f" and {empty} without people" if empty else ""),
     )
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for name in grouping.sensitive:
-        table.add_column(_text(name), overflow="fold")
-    table.add_column("people", justify="right")
-    table.add_column("verified", justify="right", no_wrap=True)
-    table.add_column("")
-    table.add_column("rows", justify="right", no_wrap=True)
-    table.add_column(_percent(confidence), no_wrap=True)
-    labelled = bool(grouping.strata)
-    if labelled:
-        table.add_column("TPR", justify="right", no_wrap=True)
-        table.add_column("FPR", justify="right", no_wrap=True)
-    largest = max((float(_middle(group)) for group in held), default=0.0)
-    short = all_groups or len(held) + len(empty) <= MOST_GROUPS
-    ends = len(held) if short else min(_ENDS, len(held))
-    for group in held[:ends]:
-        table.add_row(*_row(group, largest, labelled))
-    if not short:
-        rest = held[ends:]
-        _note_row(table, grouping, f"… {len(rest) - ends:,} more")
-        for group in rest[-ends:]:
-            table.add_row(*_row(group, largest, labelled))
-        _note_row(table, grouping, "smallest groups")
-        for group in sorted(held, key=lambda group: group.n)[:_SMALLEST]:
-            table.add_row(*_row(group, largest, labelled))
-    shown_empty = empty if short else empty[:_SMALLEST]
-    for group in shown_empty:
-        table.add_row(*_row(group, largest, labelled))
-    if len(empty) > len(shown_empty):
-        _note_row(table, grouping, f"… {len(empty) - len(shown_empty):,} more")
+    table = group_table(grouping, confidence, width - 2, all_groups)
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column()
     facts.add_row("most favored", _extreme(grouping.most_favored))
     facts.add_row("least favored", _extreme(grouping.least_favored))
     measures = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("measure", "verified", "rows", _percent(confidence)):
+    for heading in ("measure", "verified", "rows", percent(confidence)):
         measures.add_column(heading, no_wrap=True)
     measures.add_column("")
     for name, measure in grouping.measures.items():
@@ -168,60 +129,11 @@ def _grouping(grouping: GroupingAudit, confidence: float, all_groups: bool) -> R
     return Group(Text(""), title, *(Padding(part, (0, 0, 0, 2)) for part in parts))
 
 
-def _note_row(table: Table, grouping: GroupingAudit, text: str) -> None:
-    """A row that speaks of the table, in the column of the bars, the only wide one."""
-    table.add_row(*[""] * (len(grouping.sensitive) + 2), Text(text, style="dim"))
-
-
 def _counted_groups(grouping: GroupingAudit) -> str:
     total = counted(grouping.population.n_groups, "group")
     if grouping.solution.search == "enumerate":
         return total
     return f"{total}, the extremes learned by evaluating {grouping.solution.groups_evaluated:,}"
-
-
-def _percent(confidence: float) -> str:
-    return f"{100 * confidence:.6g}% interval"
-
-
-def _middle(group: GroupAudit) -> float:
-    rate = group.selection_rate
-    return 0.0 if rate is None else float(rate.lo + rate.hi) / 2
-
-
-def _row(group: GroupAudit, largest: float, labelled: bool) -> list[RenderableType]:
-    cells: list[RenderableType] = [_text(value) for value in group.group.values()]
-    cells.append(f"{group.n:,}")
-    rate, sample = group.selection_rate, group.sample_rate
-    if rate is None or sample is None:
-        return [*cells, Text("-"), Text(group.note or "", style="dim"), "", ""]
-    filled = round(_BAR * _middle(group) / largest) if largest else 0
-    return [
-        *cells,
-        Text(number(rate) + ("*" if outside(group) else " ")),
-        Text("█" * filled, style="cyan"),
-        f"{float(sample.value):.4f}",
-        f"{sample.lo:.4f} to {sample.hi:.4f}",
-        *([Text(_rate(group.tpr)), Text(_rate(group.fpr))] if labelled else []),
-    ]
-
-
-def outside(group: GroupAudit) -> bool:
-    """Whether the verified rate lies outside the interval of the rows' rate."""
-    rate, sample = group.selection_rate, group.sample_rate
-    return rate is not None and sample is not None and not sample.lo <= _middle(group) <= sample.hi
-
-
-def _rate(rate: Enclosure | None) -> str:
-    return "-" if rate is None else number(rate)
-
-
-def number(enclosure: Enclosure) -> str:
-    """An enclosure with four decimals, rounded outwards when it is a bound."""
-    if enclosure.exact:
-        return f"{float(enclosure.lo):.4f}"
-    low, high = int(float(enclosure.lo) * 1e4) / 1e4, -int(-float(enclosure.hi) * 1e4 // 1) / 1e4
-    return f"{low:.4f} to {high:.4f}"
 
 
 def _text(value: str) -> Text:
@@ -258,9 +170,7 @@ def _definitions(audit: Audit) -> RenderableType:
     grid.add_row("verified", "selection rate, or measure of selection rates, under the population")
     grid.add_row("rows", "the same among the rows; intervals of measures hold for all groups together")
     if any(outside(group) for grouping in audit.groupings for group in grouping.reported):
-        grid.add_row(
-            "*", "the verified rate lies outside the interval of the rows: the population fits this group badly"
-        )
+        grid.add_row("*", "outside the interval of the rows: the population's structure misses something in this group")
     if any(len(grouping.reported) > MOST_GROUPS for grouping in audit.groupings):
         grid.add_row("more", "long tables show both ends and the smallest groups; --all-groups shows all")
     if audit.roles.truth is not None:

@@ -6,6 +6,7 @@ population is a list of people, they are sent down the tree and counted instead,
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from justicia.ssat import Formula
 
 __all__ = ["Paths"]
+
+logger = logging.getLogger(__name__)
 
 _SMALL = 1e-3
 
@@ -42,6 +45,8 @@ class Paths:
             raise TypeError(f"paths takes a tree, not {type(decision).__name__}")
         if search == "learn" and isinstance(population, NetworkPopulation):
             return learn(decision, population, self.name, time_limit)
+        if search == "learn":
+            logger.info("every group is evaluated: under the %s population that is the fastest", population.structure)
         support = population.support
         if support is not None:
             counts = _counted(decision, population, *support), population.sizes

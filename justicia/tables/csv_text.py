@@ -153,7 +153,8 @@ def _not_decoded(content: bytes, encoding: str) -> str:
         content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        return f"is not {encoding} text (byte {content[error.start]:#04x} in line {line}): pass --encoding latin-1, or convert it"
+        byte = f"{content[error.start]:#04x}"
+        return f"is not {encoding} text (byte {byte} in line {line}): convert it, or pass --encoding latin-1"
     return f"is not {encoding} text: pass --encoding, or convert it"
 
 
@@ -183,9 +184,6 @@ def _stripped(kept: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
             stripped = after.str.strip()
             frame.isetitem(position, stripped.mask(stripped == "").array)
     if changed or changed_names:
-        logger.info(
-            "blanks around %s and %s were removed",
-            counted(changed, "value"),
-            counted(changed_names, "column name"),
-        )
+        parts = [counted(changed, "value"), counted(changed_names, "column name")]
+        logger.info("blanks around %s were removed", " and ".join(part for part in parts if not part.startswith("0 ")))
     return frame

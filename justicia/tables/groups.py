@@ -175,7 +175,7 @@ def _binned(column: pd.Series[Any], name: str, edges: Sequence[float]) -> tuple[
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     text = column[np.isnan(numbers) & column.notna().to_numpy()]
     if len(text):
-        raise GroupingError(f"--bins {name}: the column holds {listed(text.unique(), 3)}, which are no numbers")
+        raise GroupingError(f"--bins {name}: the column holds {listed(text.unique(), 3)}, which is not a number")
     texts = [value_text(edge) for edge in edges]
     middle = [f"({low}, {high}]" for low, high in pairwise(texts)]
     order = [f"<= {texts[0]}", *middle, f"> {texts[-1]}"]
@@ -213,19 +213,21 @@ def check_bins(bins: Mapping[str, Sequence[Any]], groupings: Sequence[Sequence[s
     Raises
     ------
     GroupingError
-        When a column is not sensitive, or its edges are no increasing numbers.
+        When a column is not sensitive, or its edges is not a list of increasing numbers.
     """
     sensitive = {name for names in groupings for name in names}
     checked = {}
     for name, edges in bins.items():
         if name not in sensitive:
-            raise GroupingError(f"--bins {name}: that is no sensitive column{did_you_mean(name, sorted(sensitive))}")
+            raise GroupingError(
+                f"--bins {name}: it is not among the sensitive columns{did_you_mean(name, sorted(sensitive))}"
+            )
         try:
             numbers = [float(edge) for edge in edges]
         except (TypeError, ValueError):
-            raise GroupingError(f"--bins {name}: {listed(edges)} are not all numbers") from None
+            raise GroupingError(f"--bins {name}: {listed(edges)} is not a list of numbers") from None
         if not numbers or not np.isfinite(numbers).all() or (np.diff(numbers) <= 0).any():
-            raise GroupingError(f"--bins {name}: {listed(edges)} are no increasing numbers")
+            raise GroupingError(f"--bins {name}: {listed(edges)} is not a list of increasing numbers")
         checked[name] = numbers
     return checked
 

@@ -143,7 +143,9 @@ def find_groupings(table: Table, sensitive: Sequence[Sequence[str]] | None) -> t
         groupings = tuple(dict.fromkeys(tuple(names) for names in sensitive))
         for name in (name for names in groupings for name in names):
             if name not in columns:
-                raise TableError(f"sensitive column {name!r} is not in the table{did_you_mean(name, columns)}")
+                members = [column for column in columns if column.startswith(f"{name}_")]
+                near = f"; did you mean {listed(members, 5)}?" if members else did_you_mean(name, columns)
+                raise TableError(f"sensitive column {name!r} is not in the table{near}")
         if not groupings or not all(groupings):
             raise GroupingError("no sensitive column is named: pass --sensitive column or --sensitive column,column")
         return groupings
@@ -157,7 +159,7 @@ def find_groupings(table: Table, sensitive: Sequence[Sequence[str]] | None) -> t
             "no sensitive column is found by name: pass --sensitive column or --sensitive column,column; "
             f"the columns are {listed(columns, 60)}"
         )
-    logger.info("sensitive columns %s are found %s; override with --sensitive", ", ".join(found), how)
+    logger.info("sensitive: %s, found %s; override with --sensitive", ", ".join(found), how)
     return (tuple(found), *((name,) for name in found if len(found) > 1))
 
 

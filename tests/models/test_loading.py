@@ -241,6 +241,7 @@ def test_broken_files_give_one_line(tmp_path, content, suffix):
 
 
 def test_other_suffixes_and_missing_files(tmp_path):
+    (tmp_path / "m.onnx").write_bytes(b"")
     with pytest.raises(ModelFileError, match=r"\.pkl, \.pickle, \.joblib, \.skops"):
         load_model(tmp_path / "m.onnx")
     with pytest.raises(ModelFileError, match="no such file"):

@@ -80,18 +80,18 @@ def test_bins_say_which_side_is_closed():
 
 
 def test_bins_of_words_are_refused():
-    with pytest.raises(GroupingError, match="holds old, which are no numbers"):
+    with pytest.raises(GroupingError, match="holds old, which is not a number"):
         group_rows(pd.DataFrame({"age": ["old", "3"]}), ["age"], bins={"age": [1]})
 
 
 @pytest.mark.parametrize(
     ("bins", "says"),
     [
-        ({"pay": [1]}, "no sensitive column"),
-        ({"age": ["x"]}, "not all numbers"),
-        ({"age": [2, 1]}, "no increasing numbers"),
-        ({"age": []}, "no increasing numbers"),
-        ({"age": ["nan"]}, "no increasing numbers"),
+        ({"pay": [1]}, "not among the sensitive columns"),
+        ({"age": ["x"]}, "not a list of numbers"),
+        ({"age": [2, 1]}, "not a list of increasing numbers"),
+        ({"age": []}, "not a list of increasing numbers"),
+        ({"age": ["nan"]}, "not a list of increasing numbers"),
     ],
 )
 def test_bins_are_checked(bins, says):

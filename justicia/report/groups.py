@@ -1,0 +1,152 @@
+"""The groups of a grouping as a table that fits the terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from justicia.words import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from justicia.comparison import GroupAudit, GroupingAudit
+    from justicia.enclosure import Enclosure
+
+__all__ = ["MOST_GROUPS", "group_table", "number", "outside", "percent"]
+
+MOST_GROUPS = 40
+"""Longer tables show the groups at both ends, and the smallest."""
+_ENDS = 10
+_SMALLEST = 5
+_BAR = 16
+_LONGEST_NAME = 40
+
+
+def group_table(grouping: GroupingAudit, confidence: float, width: int, all_groups: bool) -> Table:
+    """Groups by verified rate, largest first; columns that do not fit are left out, the least needed first.
+
+    Parameters
+    ----------
+    grouping : GroupingAudit
+    confidence : float
+        Of the intervals.
+    width : int
+        Characters that the table may take.
+    all_groups : bool
+        Show every group, however many there are.
+    """
+    held = [group for group in grouping.reported if group.selection_rate is not None]
+    held.sort(key=lambda group: (-middle(group), tuple(group.group.values())))
+    empty = [group for group in grouping.reported if group.selection_rate is None]
+    largest = max((middle(group) for group in held), default=0.0)
+    names = [[shown(value, _LONGEST_NAME) for value in group.group.values()] for group in (*held, *empty)]
+    cells = [_cells(group, largest, confidence) for group in (*held, *empty)]
+    order = _shown_rows(held, empty, all_groups)
+    columns = _columns(grouping, [row for row in order if isinstance(row, int)], names, cells, confidence, width)
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in grouping.sensitive:
+        table.add_column(Text(shown(name, _LONGEST_NAME)), no_wrap=True)
+    for column in columns:
+        left = column in ("", percent(confidence))
+        table.add_column(column, justify="left" if left else "right", no_wrap=True)
+    for row in order:
+        if isinstance(row, str):
+            table.add_row(Text(row, style="dim"))
+        else:
+            chosen = (Text(cells[row][column], style="" if column else "cyan") for column in columns)
+            table.add_row(*(Text(name) for name in names[row]), *chosen)
+    return table
+
+
+def _shown_rows(held: Sequence[GroupAudit], empty: Sequence[GroupAudit], all_groups: bool) -> list[int | str]:
+    """Positions of the groups to show, with notes between them."""
+    every: list[int | str] = list(range(len(held) + len(empty)))
+    if all_groups or len(every) <= MOST_GROUPS:
+        return every
+    first_end = min(_ENDS, len(held))
+    second_start = max(first_end, len(held) - _ENDS)
+    smallest = sorted(range(len(held)), key=lambda position: held[position].n)[:_SMALLEST]
+    rows = every[:first_end]
+    if second_start > first_end:
+        rows += [f"… {second_start - first_end:,} more"]
+    rows += [*every[second_start : len(held)], "smallest groups", *smallest]
+    if empty:
+        rows += ["without people", *every[len(held) : len(held) + _SMALLEST]]
+    if len(empty) > _SMALLEST:
+        rows += [f"… {len(empty) - _SMALLEST:,} more"]
+    return rows
+
+
+def _columns(
+    grouping: GroupingAudit,
+    rows: Sequence[int],
+    names: Sequence[Sequence[str]],
+    cells: Sequence[dict[str, str]],
+    confidence: float,
+    width: int,
+) -> list[str]:
+    """Columns that fit beside the names."""
+    columns = ["people", "verified", "", "rows", percent(confidence)] + (["TPR", "FPR"] if grouping.strata else [])
+    taken = sum(
+        2 + max([len(shown(name, _LONGEST_NAME)), *(len(names[row][position]) for row in rows)])
+        for position, name in enumerate(grouping.sensitive)
+    )
+    wide = {column: 2 + max([len(column), *(len(cells[row][column]) for row in rows)]) for column in columns}
+    for column in ("", percent(confidence), "FPR", "TPR", "rows"):
+        if taken + sum(wide[held] for held in columns) <= width:
+            break
+        if column in columns:
+            columns.remove(column)
+    return columns
+
+
+def _cells(group: GroupAudit, largest: float, confidence: float) -> dict[str, str]:
+    rate, sample = group.selection_rate, group.sample_rate
+    held = {
+        "people": f"{group.n:,}",
+        "verified": "-",
+        "": "",
+        "rows": "",
+        percent(confidence): "",
+        "TPR": _rate(group.tpr),
+        "FPR": _rate(group.fpr),
+    }
+    if rate is not None and sample is not None:
+        held["verified"] = number(rate) + ("*" if outside(group) else " ")
+        held[""] = "█" * (round(_BAR * middle(group) / largest) if largest else 0)
+        held["rows"] = f"{float(sample.value):.4f}"
+        held[percent(confidence)] = f"{sample.lo:.4f} to {sample.hi:.4f}"
+    return held
+
+
+def percent(confidence: float) -> str:
+    """Heading of a column of intervals."""
+    return f"{100 * confidence:.6g}% interval"
+
+
+def middle(group: GroupAudit) -> float:
+    """Middle of a group's verified rate, 0 without one; for sorting and bars."""
+    rate = group.selection_rate
+    return 0.0 if rate is None else float(rate.lo + rate.hi) / 2
+
+
+def outside(group: GroupAudit) -> bool:
+    """Whether the verified rate lies outside the interval of the rows' rate."""
+    rate, sample = group.selection_rate, group.sample_rate
+    return rate is not None and sample is not None and (float(rate.hi) < sample.lo or float(rate.lo) > sample.hi)
+
+
+def _rate(rate: Enclosure | None) -> str:
+    return "-" if rate is None else number(rate)
+
+
+def number(enclosure: Enclosure) -> str:
+    """An enclosure with four decimals, rounded outwards when it is a bound."""
+    if enclosure.exact:
+        return f"{float(enclosure.lo):.4f}"
+    low, high = int(float(enclosure.lo) * 1e4) / 1e4, -int(-float(enclosure.hi) * 1e4 // 1) / 1e4
+    return f"{low:.4f} to {high:.4f}"
