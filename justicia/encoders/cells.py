@@ -130,7 +130,9 @@ def _settle_values(column: _Column, series: pd.Series[Any]) -> None:
     """Categories of an encoded column; other columns are numbers, cut later."""
     held = [block.categories[column.name] for block, _, _ in column.outputs if column.name in block.categories]
     missing = series.isna()
-    column.missing = series[missing].iloc[0] if missing.any() else np.nan
+    # scikit-learn sees the NA of a nullable column of numbers as NaN.
+    text = series.dtype.kind not in "biuf"
+    column.missing = series[missing].iloc[0] if missing.any() and text else np.nan
     if not held:
         column.missing = np.nan
         column.edges = np.zeros(0)
@@ -151,7 +153,9 @@ def _wires(column: _Column) -> list[Any]:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value
+    import pandas as pd
+
+    return bool(pd.isna(value))
 
 
 def _fresh(known: list[Any]) -> Any:

@@ -287,7 +287,9 @@ def _imputed(step: Any, wires: list[Wire], block: Block, depth: int | None) -> l
                 )
     statistics = step.statistics_
     keep = getattr(step, "keep_empty_features", False)
-    kept = [wire for wire, value in zip(wires, statistics, strict=True) if keep or not _is_missing(value)]
+    # A column that was empty in fit has the statistic NaN and is dropped; None is a value like another.
+    empty = [isinstance(value, float) and value != value for value in statistics]
+    kept = [wire for wire, gone in zip(wires, empty, strict=True) if keep or not gone]
     if step.indicator_ is not None:
         kept += [Wire(wires[position].source, False, True) for position in step.indicator_.features_]
     return kept

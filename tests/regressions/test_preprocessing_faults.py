@@ -110,3 +110,31 @@ def test_edited_models_are_refused_in_one_line(damage):
     damage(model)
     with pytest.raises(ValueError, match=r"."):
         audit(model, table)
+
+
+ENCODERS = {
+    "one-hot": OneHotEncoder(sparse_output=False),
+    "one-hot ignore": OneHotEncoder(handle_unknown="ignore"),
+    "ordinal": OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
+    "imputed": make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder()),
+}
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+@pytest.mark.parametrize("kind", ["object", "str", "category", "boolean", "Int64", "Float64"])
+def test_empty_cells_in_columns_of_every_type(kind, encoder):
+    rng = np.random.default_rng(0)
+    words = rng.choice(np.array(["x", "y", None], dtype=object), 300)
+    column = pd.Series(words, dtype=object)
+    if kind == "boolean":
+        column = column.map({"x": True, "y": False}).astype("boolean")
+    elif kind in ("Int64", "Float64"):
+        column = column.map({"x": 1, "y": 2}).astype(kind)
+    elif kind != "object":
+        column = column.astype(pd.StringDtype(na_value=np.nan) if kind == "str" else kind)
+    table = pd.DataFrame({"job": column, "sex": rng.choice(["m", "f"], 300)})
+    out = np.where(column.isna() | (rng.random(300) < 0.5), "yes", "no")
+    model = make_pipeline(ColumnTransformer([("job", ENCODERS[encoder], ["job"])]), tree(3)).fit(table, out)
+    held = audit(model, table)
+    assert rates(held) == pytest.approx(truth(model, table, table["sex"]))
+    assert "(missing)" in held.population.domain.features[0].labels
