@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia import models, tables
-from justicia.errors import InputError, LabelError, TableError
+from justicia.errors import EncodingMismatchError, InputError, LabelError, TableError
 from justicia.metrics import Requirement, parse_requirement
 from justicia.solvers import SEARCHES
 from justicia.tables.one_hot import OneHot, collapse, settle_one_hot
@@ -344,6 +344,10 @@ def collapse_one_hot(
         return Collapsed(fitted, table, _widened(table.frame[columns]), held, None)
     expansion = models.OneHotExpansion(table.frame, inside, columns)
     frame = _widened(table.frame[list(expansion.inputs)])
+    again = expansion.transform(frame)
+    for name in columns:
+        if name not in expansion.inputs and not (again[name] == table.frame[name]).all():
+            raise EncodingMismatchError(f"column {name!r} cannot be told from its one-hot feature: pass --one-hot none")
     return Collapsed(models.expanded(fitted, expansion), table, frame, held, expansion)
 
 

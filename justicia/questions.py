@@ -88,7 +88,7 @@ class Question:
         atoms, first = self._atoms
         if len(first) > _MOST_ATOMS:
             kept = codes >= 0
-            return population.Counts(groups, self.domain.sizes, codes[kept], self.points[kept])
+            return population.Counts(groups, self.domain.sizes, codes[kept], self.points[kept], everybody=atoms)
         return atoms.regrouped(groups, codes[first])
 
     def ask(self, grouping: Grouping, rows: np.ndarray | None = None) -> tuple[Population, Solution, np.ndarray]:

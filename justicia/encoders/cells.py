@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Layout", "as_column", "cut_into_cells"]
 
 _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
+_LARGEST_WHOLE = 2**53
 _LARGEST_INPUT = 1e30
 """Larger float32 numbers would become infinite in a scaler, and the next step refuses infinity."""
 
@@ -62,6 +63,7 @@ class _Column:
     unseen: Any = None
     takes_missing: bool = False
     takes_unseen: bool = False
+    whole: bool = False
 
     def candidates(self) -> list[Any]:
         extra = [self.unseen] if self.takes_unseen else []
@@ -133,6 +135,13 @@ def _settle_values(column: _Column, series: pd.Series[Any]) -> None:
     # scikit-learn sees the NA of a nullable column of numbers as NaN.
     text = series.dtype.kind not in "biuf"
     column.missing = series[missing].iloc[0] if missing.any() and text else np.nan
+    if text and missing.any():
+        kinds = {type(value).__name__ for value in series[missing]}
+        if len(kinds) > 1 or (not held and "NoneType" in kinds):
+            raise UnsupportedModelError(
+                f"column {column.name!r} marks empty cells with {' and '.join(sorted(kinds))}, which scikit-learn "
+                "treats apart: use NaN alone, in fit and here"
+            )
     if not held:
         column.missing = np.nan
         column.edges = np.zeros(0)
@@ -146,6 +155,8 @@ def _settle_values(column: _Column, series: pd.Series[Any]) -> None:
     else:
         column.unseen = _fresh(list(known))
     column.values = list(known)
+    # Beside NaN such numbers would become floats and run together; a column of integers has no empty cells.
+    column.whole = not text and any(isinstance(value, int) and abs(value) > _LARGEST_WHOLE for value in known)
 
 
 def _wires(column: _Column) -> list[Any]:
@@ -204,7 +215,7 @@ def _frame(
             built[name] = pd.Series(as_column(padded, frame[name]))
         else:
             listed = [*values, *([fill] * (n_rows - len(values)))]
-            text = any(isinstance(value, str) for value in [fill, *listed])
+            text = frame[name].dtype == object or any(isinstance(value, str) for value in [fill, *listed])
             built[name] = pd.Series(listed, dtype=object) if text else pd.Series(listed)
     return pd.DataFrame(built)
 
@@ -327,7 +338,7 @@ def _settle_specials(
 
     for special in ("missing", "unseen"):
         asked = [column for column in columns.values() if special == "missing" or column.unseen is not None]
-        refused = set()
+        refused = {column.name for column in asked if special == "missing" and column.whole}
         for block in blocks:
             here = [column for column in asked if column.name in block.columns]
             candidates = {column.name: [getattr(column, special)] for column in here}

@@ -117,7 +117,12 @@ def check_encoding(
     boundary = boundary_frame(decision, domain, frame)
     if len(boundary):
         points = domain.points(boundary)
-        truth = predictions(model, boundary, favorable)
+        try:
+            truth = predictions(model, boundary, favorable)
+        except TableError as error:
+            raise EncodingMismatchError(
+                f"the encoding takes points that predict refuses ({error.__cause__}): please report this model"
+            ) from error
         _compare(decision.evaluate(points), truth, domain, points, "boundary point")
     return SelfCheck(len(frame), len(boundary), selected)
 
@@ -177,7 +182,7 @@ def boundary_frame(decision: Tree, domain: Domain, frame: pd.DataFrame) -> pd.Da
     columns: dict[str, Any] = {}
     for name in frame.columns:
         if name not in position:
-            columns[name] = pd.Series([frame[name].iloc[0]] * len(points), dtype=frame[name].dtype)
+            columns[name] = _some_rows(frame[name], len(points))
             continue
         feature = position[name]
         held = domain.features[feature]
@@ -188,9 +193,18 @@ def boundary_frame(decision: Tree, domain: Domain, frame: pd.DataFrame) -> pd.Da
             columns[name] = as_column(values, frame[name])
         else:
             chosen = [held.representatives[cell] for cell in points[:, feature]]
-            text = any(isinstance(value, str) for value in held.representatives)
+            text = frame[name].dtype == object or any(isinstance(value, str) for value in held.representatives)
             columns[name] = pd.Series(chosen, dtype=object) if text else pd.Series(chosen)
     return pd.DataFrame(columns)
+
+
+def _some_rows(column: pd.Series[Any], n: int) -> pd.Series[Any]:
+    """`n` values of a column that does not matter, an empty cell among them when it has any."""
+    rows = np.arange(n) % len(column)
+    empty = np.flatnonzero(column.isna())
+    if len(empty):
+        rows[0] = empty[0]
+    return column.iloc[rows].reset_index(drop=True)
 
 
 def _neighbours(edge: float) -> list[float]:

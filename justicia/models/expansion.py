@@ -36,8 +36,6 @@ class OneHotExpansion:
     """
 
     def __init__(self, frame: pd.DataFrame, features: Sequence[OneHot], outputs: Sequence[str]) -> None:
-        from justicia.tables.one_hot import NONE
-
         of_column = {column: feature for feature in features for column in feature.columns}
         self.outputs = tuple(outputs)
         names = [of_column[column].name if column in of_column else column for column in outputs]
@@ -47,7 +45,9 @@ class OneHotExpansion:
             of_column[column].values[of_column[column].columns.index(column)] if column in of_column else None
             for column in outputs
         )
-        self.categories = {feature.name: [*feature.values, NONE] for feature in features if feature.name in self.inputs}
+        self.categories = {
+            feature.name: [*feature.values, feature.none] for feature in features if feature.name in self.inputs
+        }
         self._kinds = [frame[column].dtype if frame[column].dtype.kind in "bf" else np.int64 for column in outputs]
 
     def transform(self, frame: pd.DataFrame) -> pd.DataFrame:

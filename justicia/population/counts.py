@@ -31,6 +31,8 @@ class Counts:
     points : int array of shape (n, n_features)
     weights : int64 array of shape (n,), optional
         People at each counted point; each is one person unless given.
+    everybody : Counts, optional
+        Counts of which these are a part: what is cut by numbers of people is cut by theirs.
     """
 
     def __init__(
@@ -40,12 +42,14 @@ class Counts:
         groups: np.ndarray,
         points: np.ndarray,
         weights: np.ndarray | None = None,
+        everybody: Counts | None = None,
     ) -> None:
         self.group_keys = group_keys
         self.sizes = sizes
         self._groups = groups
         self._points = points
         self._weights = weights
+        self._everybody = everybody
         self._columns: dict[tuple[int, bytes], tuple[np.ndarray, int]] = {}
         self._pairs: dict[tuple[int, int, bytes], np.ndarray] = {}
 
@@ -126,8 +130,10 @@ class Counts:
         return self._tally(self.groups * width + column, self.n_groups * width).reshape(self.n_groups, width)
 
     def totals(self, feature: int) -> np.ndarray:
-        """People in each cell of a feature, int64 array of shape (n_cells,); of regrouped counts, all there are."""
-        return self.of_feature(feature).sum(axis=0)
+        """People in each cell of a feature among everybody, int64 array of shape (n_cells,)."""
+        if self._everybody is not None:
+            return self._everybody.totals(feature)
+        return self._tally(self.points[:, feature], self.sizes[feature])
 
     def of_pair(self, first: int, second: int, states: Sequence[np.ndarray]) -> np.ndarray:
         """People by group and states of two features.

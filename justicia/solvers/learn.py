@@ -146,11 +146,13 @@ class _Search:
             lo = np.maximum(self._masses(True, level, sets, False), 1 - self._masses(False, level, sets, True))
             hi = np.minimum(self._masses(True, level, sets, True), 1 - self._masses(False, level, sets, False))
             lo, hi = np.clip(lo, 0.0, 1.0), np.clip(hi, 0.0, 1.0)
+            lo = np.minimum(lo, hi)
         ends = np.append(starts[1:], len(self.lo))
         for i, chosen in enumerate(sets):
             span = slice(starts[chosen], ends[chosen])
-            self.lo[span] = np.maximum(self.lo[span], lo[i])
             self.hi[span] = np.minimum(self.hi[span], hi[i])
+            # Bounds of different sums may cross by their rounding.
+            self.lo[span] = np.minimum(np.maximum(self.lo[span], lo[i]), self.hi[span])
             if last or hi[i] - lo[i] <= EXACT / 2 * hi[i]:
                 self.evaluated += 1
             else:

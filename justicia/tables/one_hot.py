@@ -49,6 +49,14 @@ class OneHot:
     values: tuple[str, ...]
     aliases: tuple[str, ...] = ()
 
+    @property
+    def none(self) -> str:
+        """Value of a row in which all columns are 0; none of the others."""
+        word = NONE
+        while word in self.values:
+            word += "'"
+        return word
+
 
 def settle_one_hot(
     frame: pd.DataFrame, given: Mapping[str, Sequence[str]], *, search: bool = True, exclude: Sequence[str] = ()
@@ -193,7 +201,7 @@ def collapse(frame: pd.DataFrame, features: Sequence[OneHot]) -> pd.DataFrame:
         code = np.zeros(len(frame), dtype=np.int64)
         for position, column in enumerate(feature.columns):
             code[frame[column].to_numpy() != 0] = position + 1
-        words = np.array([NONE, *feature.values], dtype=object)
+        words = np.array([feature.none, *feature.values], dtype=object)
         for name in (feature.name, *feature.aliases):
             added[name] = pd.Series(words[code], dtype=object, index=frame.index)
     return pd.concat([frame, pd.DataFrame(added, index=frame.index)], axis="columns") if added else frame
