@@ -60,9 +60,16 @@ class Tree:
 
     @cached_property
     def accepts_fewer(self) -> bool:
-        """Whether fewer leaves accept than reject."""
-        leaves = self.feature < 0
-        return bool(2 * self.accepts[leaves].sum() <= leaves.sum())
+        """Whether fewer boxes accept than reject."""
+        counts = [0, 0]
+        stack = [0]
+        while stack:
+            node = stack.pop()
+            if self.outcomes[node] >= 0:
+                counts[self.outcomes[node]] += 1
+            else:
+                stack += [int(self.left[node]), int(self.right[node])]
+        return counts[1] <= counts[0]
 
     @cached_property
     def _tests(self) -> tuple[np.ndarray, np.ndarray]:
@@ -87,7 +94,9 @@ class Tree:
         return node
 
     def boxes(self, accepting: bool = True, at_once: int = 512) -> Iterator[tuple[Boxes, int]]:
-        """Boxes of the leaves whose outcome is favorable, or is not; empty boxes are left out.
+        """Disjoint boxes that cover the points whose outcome is favorable, or is not; empty boxes are left out.
+
+        A subtree whose leaves all have the same outcome is one box.
 
         Yields
         ------
@@ -95,8 +104,8 @@ class Tree:
         n_boxes : int, at most `at_once`
         """
         pending: list[dict[int, np.ndarray]] = []
-        for node, box in self.walk():
-            if self.feature[node] < 0 and bool(self.accepts[node]) == accepting:
+        for node, box in self.walk(whole=True):
+            if self.outcomes[node] == accepting:
                 pending.append(box)
                 if len(pending) == at_once:
                     yield self._together(pending)
@@ -113,8 +122,32 @@ class Tree:
             )
         return together, len(boxes)
 
-    def walk(self) -> Iterator[tuple[int, dict[int, np.ndarray]]]:
+    @cached_property
+    def outcomes(self) -> np.ndarray:
+        """For each node, 1 when all leaves below it accept, 0 when all reject, -1 when they differ."""
+        outcomes = np.where(self.feature < 0, self.accepts, -1).astype(np.int8)
+        inner = [node for node in self._preorder() if self.feature[node] >= 0]
+        for node in reversed(inner):
+            left, right = outcomes[self.left[node]], outcomes[self.right[node]]
+            outcomes[node] = left if left == right else -1
+        return outcomes
+
+    def _preorder(self) -> Iterator[int]:
+        """Every node below the root, parents first."""
+        stack = [0]
+        while stack:
+            node = stack.pop()
+            yield node
+            if self.feature[node] >= 0:
+                stack += [int(self.right[node]), int(self.left[node])]
+
+    def walk(self, *, whole: bool = False) -> Iterator[tuple[int, dict[int, np.ndarray]]]:
         """Every node that some point reaches, parents first, with the box of the points that reach it.
+
+        Parameters
+        ----------
+        whole : bool
+            Do not go below a node whose leaves all have the same outcome.
 
         Yields
         ------
@@ -127,7 +160,7 @@ class Tree:
             node, box = stack.pop()
             yield node, box
             feature = int(self.feature[node])
-            if feature < 0:
+            if feature < 0 or (whole and self.outcomes[node] >= 0):
                 continue
             goes = self.goes_left[node]
             for child, cells in ((self.right[node], ~goes), (self.left[node], goes)):
