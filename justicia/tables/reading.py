@@ -190,7 +190,7 @@ def _parse_parquet(content: bytes) -> pd.DataFrame:
     try:
         import pyarrow
     except ImportError as error:
-        raise MissingDependencyError("Parquet files need pyarrow: pip install 'justicia-verifier[parquet]'") from error
+        raise MissingDependencyError("Parquet files need pyarrow: pip install pyarrow") from error
     try:
         return pd.read_parquet(io.BytesIO(content), engine="pyarrow").reset_index(drop=True)
     except (pyarrow.ArrowException, OSError, ValueError) as error:
