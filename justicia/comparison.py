@@ -300,10 +300,6 @@ def _sample_rates(k: np.ndarray, n: np.ndarray, confidence: float) -> list[Sampl
     ]
 
 
-def _middle(rate: Enclosure | None) -> float:
-    return float("nan") if rate is None else float(rate.lo + rate.hi) / 2
-
-
 def _extreme(audits: Sequence[GroupAudit], index: int, enclosures: Sequence[Enclosure]) -> Extreme:
     own = enclosures[index]
     rest = [i for i in range(len(enclosures)) if i != index and enclosures[i].overlaps(own)]
@@ -342,7 +338,7 @@ def _intervals(counts: dict[str, tuple[np.ndarray, np.ndarray]], confidence: flo
 
 def _fit(enclosures: Sequence[Enclosure], sample: np.ndarray) -> dict[str, float]:
     exact = np.array([enclosure.exact for enclosure in enclosures])
-    errors = np.abs(np.array([_middle(enclosure) for enclosure in enclosures]) - sample)
+    errors = np.abs(np.array([enclosure.middle for enclosure in enclosures]) - sample)
     errors = errors[exact] if exact.any() else errors
     return {"max_abs_error": float(errors.max()), "mean_abs_error": float(errors.mean())}
 

@@ -31,6 +31,11 @@ class Enclosure:
         """Whether the bounds are equal up to float rounding."""
         return float(self.hi) - float(self.lo) <= EXACT
 
+    @property
+    def middle(self) -> float:
+        """Halfway between the bounds."""
+        return float(self.lo + self.hi) / 2
+
     def __float__(self) -> float:
         if not self.exact:
             raise ValueError(f"{self} is a bound, not a number: use lo and hi")

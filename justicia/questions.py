@@ -12,7 +12,7 @@ import numpy as np
 from justicia import population
 from justicia.comparison import Stratum
 from justicia.ssat import Formula
-from justicia.tables.groups import ranks
+from justicia.tables.groups import first_rows, ranks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,8 +78,7 @@ class Question:
             keys = ranks(keys * len(grouping.groups) + grouping.codes)
         for rows in self.strata.values():
             keys = ranks(keys * 2 + rows)
-        first = np.empty(int(keys.max()) + 1, dtype=np.int64)
-        first[keys[::-1]] = np.arange(len(keys))[::-1]
+        first = first_rows(keys)
         names = tuple((str(atom),) for atom in range(len(first)))
         return population.Counts(names, self.domain.sizes, keys, self.points), first
 

@@ -19,13 +19,13 @@ from justicia.population.domain import Domain, Feature
 from justicia.words import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
 
     from justicia.encoders.preprocessing import Block, Kink
 
-__all__ = ["Layout", "as_column", "cut_into_cells"]
+__all__ = ["Layout", "as_column", "cut_into_cells", "value_column"]
 
 _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 _LARGEST_WHOLE = 2**53
@@ -215,9 +215,16 @@ def _frame(
             built[name] = pd.Series(as_column(padded, frame[name]))
         else:
             listed = [*values, *([fill] * (n_rows - len(values)))]
-            text = frame[name].dtype == object or any(isinstance(value, str) for value in [fill, *listed])
-            built[name] = pd.Series(listed, dtype=object) if text else pd.Series(listed)
+            built[name] = value_column(listed, frame[name], [fill, *listed])
     return pd.DataFrame(built)
+
+
+def value_column(values: Sequence[Any], like: pd.Series[Any], known: Sequence[Any]) -> pd.Series[Any]:
+    """Values in the type in which an encoder gets them: objects when the column `like` or any `known` value is text."""
+    import pandas as pd
+
+    text = like.dtype == object or any(isinstance(value, str) for value in known)
+    return pd.Series(values, dtype=object) if text else pd.Series(values)
 
 
 def as_column(values: np.ndarray, like: pd.Series[Any]) -> np.ndarray:

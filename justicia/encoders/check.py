@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from justicia.encoders.cells import as_column
+from justicia.encoders.cells import as_column, value_column
 from justicia.encoders.preprocessing import trace
 from justicia.errors import EncodingMismatchError, TableError
 from justicia.words import counted, listed
@@ -193,8 +193,7 @@ def boundary_frame(decision: Tree, domain: Domain, frame: pd.DataFrame) -> pd.Da
             columns[name] = as_column(values, frame[name])
         else:
             chosen = [held.representatives[cell] for cell in points[:, feature]]
-            text = frame[name].dtype == object or any(isinstance(value, str) for value in held.representatives)
-            columns[name] = pd.Series(chosen, dtype=object) if text else pd.Series(chosen)
+            columns[name] = value_column(chosen, frame[name], held.representatives)
     return pd.DataFrame(columns)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.errors import UnsupportedModelError
+from justicia.models.unwrapping import flattened
 from justicia.words import listed
 
 if TYPE_CHECKING:
@@ -159,15 +160,8 @@ def trace(steps: Sequence[Any], columns: Sequence[str]) -> list[Block]:
 
 
 def _flattened(steps: Sequence[Any]) -> tuple[Any, ...]:
-    chain: list[Any] = []
-    for step in steps:
-        if step is None or isinstance(step, str) or _is_identity(step):
-            continue
-        if type(step).__name__ == "Pipeline":
-            chain += _flattened([inner for _, inner in step.steps])
-        else:
-            chain.append(step)
-    return tuple(chain)
+    """Steps one after another, without what passes through."""
+    return tuple(step for step in flattened(steps) if not _is_identity(step))
 
 
 def gives_sparse(steps: Sequence[Any]) -> bool:

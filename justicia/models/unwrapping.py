@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from justicia.errors import ModelFileError, UnsupportedModelError
 
-__all__ = ["FittedModel", "ThresholdRule", "full_name", "unwrap"]
+__all__ = ["FittedModel", "ThresholdRule", "flattened", "full_name", "unwrap"]
 
 _SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
 
@@ -86,7 +87,7 @@ def unwrap(predictor: Any) -> FittedModel:
     while True:
         kind = type(inner).__name__
         if kind == "Pipeline" and hasattr(inner, "steps"):
-            steps += _flattened(inner.steps[:-1])
+            steps += flattened(step for _, step in inner.steps[:-1])
             inner = inner.steps[-1][1]
         elif kind in _SEARCHES:
             inner = _fitted(inner, "best_estimator_")
@@ -120,12 +121,12 @@ def unwrap(predictor: Any) -> FittedModel:
     )
 
 
-def _flattened(steps: list[tuple[str, Any]]) -> list[Any]:
-    """Steps of a pipeline, those of pipelines inside it in their place, without what passes through."""
+def flattened(steps: Iterable[Any]) -> list[Any]:
+    """Steps one after another, those of pipelines among them in their place, without what passes through."""
     flat: list[Any] = []
-    for _, step in steps:
+    for step in steps:
         if type(step).__name__ == "Pipeline":
-            flat += _flattened(step.steps)
+            flat += flattened(inner for _, inner in step.steps)
         elif step is not None and not isinstance(step, str):
             flat.append(step)
     return flat

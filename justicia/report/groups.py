@@ -131,7 +131,7 @@ def percent(confidence: float) -> str:
 def middle(group: GroupAudit) -> float:
     """Middle of a group's verified rate, 0 without one; for sorting and bars."""
     rate = group.selection_rate
-    return 0.0 if rate is None else float(rate.lo + rate.hi) / 2
+    return 0.0 if rate is None else rate.middle
 
 
 def outside(group: GroupAudit) -> bool:

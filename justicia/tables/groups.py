@@ -22,6 +22,7 @@ __all__ = [
     "MOST_NUMERIC_VALUES",
     "Grouping",
     "check_bins",
+    "first_rows",
     "group_rows",
     "ranks",
     "rows_with_groups",
@@ -105,8 +106,7 @@ def group_rows(
         keys = keys * len(values) + codes
         # Ranks keep the key small however many columns there are.
         keys = ranks(keys)
-    first = np.empty(int(keys.max()) + 1, dtype=np.int64)
-    first[keys[::-1]] = np.arange(len(keys))[::-1]
+    first = first_rows(keys)
     groups = tuple(tuple(values[codes[row]] for codes, values in columns) for row in first)
     return Grouping(tuple(sensitive), groups, keys, _empty(groups, [values for _, values in columns]))
 
@@ -116,6 +116,13 @@ def ranks(keys: np.ndarray) -> np.ndarray:
     if keys.max() > 10 * len(keys) + 1000:
         return np.unique(keys, return_inverse=True)[1].astype(np.int64)
     return (np.cumsum(np.bincount(keys) > 0) - 1)[keys]
+
+
+def first_rows(keys: np.ndarray) -> np.ndarray:
+    """First row of each key, for keys that are ranks, int array of shape (n_keys,)."""
+    first = np.empty(int(keys.max()) + 1, dtype=np.int64)
+    first[keys[::-1]] = np.arange(len(keys))[::-1]
+    return first
 
 
 def rows_with_groups(frame: pd.DataFrame, groupings: Sequence[Sequence[str]]) -> tuple[np.ndarray, dict[str, int]]:
