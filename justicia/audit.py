@@ -182,6 +182,7 @@ def verify(
     search: str = "enumerate",
     solver: str = "auto",
     time_limit: float | None = None,
+    tolerance: float = solvers.TOLERANCE,
     confidence: float = 0.95,
     require: str | Sequence[str] = (),
     features: Sequence[str] | None = None,
@@ -200,7 +201,7 @@ def verify(
     Parameters
     ----------
     model : fitted classifier, path, or name
-        A scikit-learn model, a file that holds one, or the name of a model to train on the table ("tree").
+        A scikit-learn model, a file that holds one, or the name of a model to train on the table ("tree", "logistic").
     data : DataFrame, path, or name
         One row a person: a frame, a CSV or Parquet file, or a bundled data set.
     sensitive_features : str, list of str, list of list of str, Series, DataFrame or array, optional
@@ -219,6 +220,8 @@ def verify(
         "auto" or the name of an engine.
     time_limit : float, optional
         Seconds for the engine; bounds reached so far are the answer then.
+    tolerance : float
+        Width of the bounds that an engine has to reach when it approaches the answer (linear models).
     confidence : float
         Of the intervals that stand beside the rates of the rows.
     require : str or sequence of str
@@ -258,7 +261,7 @@ def verify(
     >>> audit.most_favored, audit.least_favored
     ({'race': 'White'}, {'race': 'Hispanic'})
     """
-    check_numbers(confidence, time_limit)
+    check_numbers(confidence, time_limit, tolerance)
     check_choices(search, missing)
 
     with Announcements() as said:
@@ -294,7 +297,7 @@ def verify(
         groups = [tables.group_rows(table.people, names, bins=edges, missing=missing) for names in roles.groupings]
         question = Question(
             decision, domain, points, frame, groups, roles.strata,
-            population, solvers.pick(solver, decision), search, time_limit, seen.one_hot, seen.expansion,
+            population, solvers.pick(solver, decision), search, time_limit, tolerance, seen.one_hot, seen.expansion,
         )  # fmt: skip
         groupings = []
         for grouping in groups:

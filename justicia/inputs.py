@@ -50,15 +50,17 @@ def check_choices(search: str, missing: str) -> None:
             raise InputError(f"{name} cannot be {word!r}{did_you_mean(word, choices)}")
 
 
-def check_numbers(confidence: Any, time_limit: Any) -> None:
+def check_numbers(confidence: Any, time_limit: Any, tolerance: Any) -> None:
     """Refuse numbers that mean nothing."""
-    for name, value in (("confidence", confidence), ("time_limit", time_limit)):
+    for name, value in (("confidence", confidence), ("time_limit", time_limit), ("tolerance", tolerance)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
             raise InputError(f"{name} is a number, not {value!r}")
     if not 0 < confidence < 1:
         raise InputError(f"confidence {confidence:g} does not lie between 0 and 1")
     if time_limit is not None and not time_limit >= 0:
         raise InputError(f"time limit {time_limit:g} is no number of seconds")
+    if not 0 < tolerance <= 1:
+        raise InputError(f"tolerance {tolerance:g} does not lie between 0 and 1: it is a width of bounds of rates")
 
 
 def as_list(value: Any) -> list[Any] | None:

@@ -51,6 +51,8 @@ class Question:
     search : str
     time_limit : float or None
         Seconds for each answer.
+    tolerance : float
+        Width of the bounds to reach, for engines that approach the answer.
     one_hot : sequence of OneHot
         Features of the domain that are several columns of the table.
     expansion : OneHotExpansion or None
@@ -67,6 +69,7 @@ class Question:
     engine: Solver
     search: str
     time_limit: float | None
+    tolerance: float
     one_hot: Sequence[OneHot] = ()
     expansion: OneHotExpansion | None = None
 
@@ -124,7 +127,8 @@ class Question:
             self.frame, self.domain, self.points, lambda group: np.flatnonzero(codes == group), self.expansion
         )
         formula = Formula(people, self.decision)
-        return people, self.engine.solve(formula, search=self.search, time_limit=self.time_limit), kept
+        solution = self.engine.solve(formula, search=self.search, time_limit=self.time_limit, tolerance=self.tolerance)
+        return people, solution, kept
 
     def ask_stratum(self, grouping: Grouping, rows: np.ndarray) -> Stratum:
         """The same among the people of one true outcome; None for groups that have none."""

@@ -30,7 +30,10 @@ class _Announcer(logging.Handler):
 
 @click.command()
 @click.option(
-    "--model", required=True, metavar="FILE|NAME", help="A .pkl, .joblib or .skops file; or tree, trained here."
+    "--model",
+    required=True,
+    metavar="FILE|NAME",
+    help="A .pkl, .joblib or .skops file; or tree or logistic, trained here.",
 )
 @click.option("--data", required=True, metavar="FILE|NAME", help="A CSV or Parquet file, or a bundled data set.")
 @click.option("--sensitive", multiple=True, metavar="COLUMN[,COLUMN]", help="A grouping. Repeatable.  [default: found]")
@@ -50,8 +53,18 @@ class _Announcer(logging.Handler):
     metavar="enumerate|learn",
     help="Every group, or the extremes by branch and bound.",
 )
-@click.option("--solver", default="auto", show_default=True, metavar="auto|paths", help="The engine.")
+@click.option(
+    "--solver", default="auto", show_default=True, metavar="auto|NAME", help="The engine: paths, sums or fourier."
+)
 @click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Then bounds are the answer.")
+@click.option(
+    "--tolerance",
+    type=float,
+    default=1e-4,
+    show_default=True,
+    metavar="WIDTH",
+    help="Width to which the rates of a linear model are bounded.",
+)
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals beside the rows' rates.")
 @click.option(
     "--require",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from justicia.encoders.check import SelfCheck, check_encoding, predict, predictions
 from justicia.encoders.decisions import Decision, Tree
+from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.errors import ModelFileError, UnsupportedModelError
 from justicia.words import listed
 
@@ -21,16 +22,38 @@ if TYPE_CHECKING:
     from justicia.models import FittedModel
     from justicia.population.domain import Domain
 
-__all__ = ["REGISTRY", "Decision", "SelfCheck", "Tree", "check_encoding", "encode", "predict", "predictions"]
+__all__ = [
+    "REGISTRY",
+    "Decision",
+    "LinearThreshold",
+    "SelfCheck",
+    "Tree",
+    "check_encoding",
+    "encode",
+    "predict",
+    "predictions",
+]
 
 REGISTRY = {
     "sklearn.tree.DecisionTreeClassifier": "justicia.encoders.decision_tree",
     "sklearn.tree.ExtraTreeClassifier": "justicia.encoders.decision_tree",
+    "sklearn.linear_model.LogisticRegression": "justicia.encoders.linear",
+    "sklearn.linear_model.LogisticRegressionCV": "justicia.encoders.linear",
+    "sklearn.linear_model.Perceptron": "justicia.encoders.linear",
+    "sklearn.linear_model.RidgeClassifier": "justicia.encoders.linear",
+    "sklearn.linear_model.RidgeClassifierCV": "justicia.encoders.linear",
+    "sklearn.linear_model.SGDClassifier": "justicia.encoders.linear",
+    "sklearn.discriminant_analysis.LinearDiscriminantAnalysis": "justicia.encoders.linear",
+    "sklearn.svm.LinearSVC": "justicia.encoders.linear",
+    "sklearn.svm.SVC": "justicia.encoders.support_vectors",
+    "sklearn.naive_bayes.BernoulliNB": "justicia.encoders.naive_bayes",
+    "sklearn.naive_bayes.CategoricalNB": "justicia.encoders.naive_bayes",
+    "sklearn.naive_bayes.GaussianNB": "justicia.encoders.naive_bayes",
 }
 """For each supported class, the module whose `encode` takes it."""
 
 
-def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) -> tuple[Tree, Domain]:
+def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) -> tuple[Decision, Domain]:
     """Encode `model` as a decision over the source columns in `frame`.
 
     Parameters
@@ -56,8 +79,9 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
     """
     if model.class_name not in REGISTRY:
         raise UnsupportedModelError(
-            f"{model.class_name} is not supported; supported are {listed(REGISTRY, 40)}, alone or in a Pipeline, "
-            "a grid or randomized search, a FixedThresholdClassifier or a TunedThresholdClassifierCV"
+            f"{model.class_name} is not supported; supported are "
+            f"{listed((name.rpartition('.')[2] for name in REGISTRY), 40)}, alone or in a Pipeline, a grid "
+            "or randomized search, a FixedThresholdClassifier or a TunedThresholdClassifierCV"
         )
     encoder = import_module(REGISTRY[model.class_name])
     try:

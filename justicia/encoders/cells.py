@@ -1,8 +1,9 @@
-"""Cut source columns into cells, given the tests that a model makes on its matrix.
+"""Cut source columns into cells, given what a model looks at in its matrix.
 
-A numeric column is cut where one of the tests changes, found by bisection through the fitted transformers; a column
-that goes through an encoder has one cell a category. What each cell looks like in the matrix is then read off by
-sending one value of each cell through the transformers.
+A numeric column is cut where one of a model's tests changes, found by bisection through the fitted transformers; where
+the value itself matters, or rises and falls, every value of the table is a cell, and neighbours that the model cannot
+tell apart are joined. A column that goes through an encoder has one cell a category. What each cell looks like in the
+matrix is then read off by sending one value of each cell through the transformers.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ class _Column:
     takes_missing: bool = False
     takes_unseen: bool = False
     whole: bool = False
+    by_value: bool = False
 
     def candidates(self) -> list[Any]:
         extra = [self.unseen] if self.takes_unseen else []
@@ -77,6 +79,7 @@ def cut_into_cells(
     *,
     cast: type[np.floating[Any]] = np.float32,
     allow_nan: bool = True,
+    terms: Callable[[int, np.ndarray], np.ndarray] | None = None,
 ) -> Layout:
     """Find the cells of every source column that a test depends on.
 
@@ -87,10 +90,13 @@ def cut_into_cells(
         The source columns; only types, missing values and distinct values of encoded numbers are looked at.
     tests : mapping of int to float64 array
         For each tested column of the matrix, the thresholds: a value passes when its `cast` is at most the threshold.
+        They are not looked at when there are `terms`.
     cast : float type
         The model compares in this type.
     allow_nan : bool
         Whether the estimator takes NaN.
+    terms : callable, optional
+        What an additive model makes of values of a column of the matrix; NaN where it takes none.
 
     Returns
     -------
@@ -98,17 +104,21 @@ def cut_into_cells(
     """
     columns = _tested_columns(blocks, frame, tests)
     for column in columns.values():
+        column.by_value = terms is not None or any(
+            output in tests and not wire.stepped and not wire.monotone
+            for wire, (_, _, output) in zip(_wires(column), column.outputs, strict=True)
+        )
         _settle_values(column, frame[column.name])
-    fills = _fills(blocks, columns)
+    fills = _fills(blocks, columns, frame)
     for block in blocks:
         _add_edges(block, columns, tests, fills, frame, cast)
     for column in columns.values():
-        if column.edges is not None:
+        if column.edges is not None and not column.by_value:
             column.edges = np.unique(column.edges)
             column.values = _interval_values(column.edges)
-    _settle_specials(blocks, columns, fills, frame, allow_nan)
+    _settle_specials(blocks, columns, fills, frame, allow_nan, tests, terms)
     values = _outputs(blocks, columns, fills, frame)
-    features, values = _features(columns, values, tests, cast)
+    features, values = _features(columns, values, tests, cast, terms)
     feature_of = {
         output: position for position, column in enumerate(columns.values()) for _, _, output in column.outputs
     }
@@ -145,6 +155,9 @@ def _settle_values(column: _Column, series: pd.Series[Any]) -> None:
     if not held:
         column.missing = np.nan
         column.edges = np.zeros(0)
+        if column.by_value:
+            column.values = _numbers(series)
+            column.edges = np.array(column.values[:-1], dtype=np.float64)
         return
     known: dict[Any, None] = {}
     for array in (array for arrays in held for array in arrays):
@@ -157,6 +170,13 @@ def _settle_values(column: _Column, series: pd.Series[Any]) -> None:
     column.values = list(known)
     # Beside NaN such numbers would become floats and run together; a column of integers has no empty cells.
     column.whole = not text and any(isinstance(value, int) and abs(value) > _LARGEST_WHOLE for value in known)
+
+
+def _numbers(series: pd.Series[Any]) -> list[float]:
+    """Distinct numbers of a column, ascending; one that the column may hold when it is empty."""
+    numbers = np.unique(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    held: list[float] = numbers[~np.isnan(numbers)].tolist()
+    return held or [0.0]
 
 
 def _wires(column: _Column) -> list[Any]:
@@ -181,7 +201,7 @@ def _fresh(known: list[Any]) -> Any:
     return name
 
 
-def _fills(blocks: list[Block], columns: Mapping[str, _Column]) -> dict[str, Any]:
+def _fills(blocks: list[Block], columns: Mapping[str, _Column], frame: pd.DataFrame) -> dict[str, Any]:
     """A value of each column that its encoders know, for rows where the column does not matter."""
     fills: dict[str, Any] = {}
     for block in blocks:
@@ -192,8 +212,15 @@ def _fills(blocks: list[Block], columns: Mapping[str, _Column]) -> dict[str, Any
             elif name in columns and columns[name].values:
                 fills[name] = columns[name].values[0]
             else:
-                fills.setdefault(name, 0.0)
+                fills.setdefault(name, _some_number(frame[name]))
     return fills
+
+
+def _some_number(series: pd.Series[Any]) -> float:
+    """A number of the column, so that no step refuses it; 0 when there is none."""
+    first = series.first_valid_index()
+    value = None if first is None else series.loc[first]
+    return float(value) if isinstance(value, (bool, int, float, np.number, np.bool_)) else 0.0
 
 
 def _frame(
@@ -210,7 +237,7 @@ def _frame(
             # A wider type than the table's would change the arithmetic of the whole block.
             built[name] = pd.Series(np.full(n_rows, float(fill))).astype(frame[name].dtype)
         elif isinstance(values, np.ndarray):
-            padded = np.full(n_rows, 0.0)
+            padded = np.full(n_rows, values[0])
             padded[: len(values)] = values
             built[name] = pd.Series(as_column(padded, frame[name]))
         else:
@@ -248,7 +275,7 @@ def _add_edges(
     wanted: list[tuple[str, int, np.ndarray]] = []
     for position, (wire, output) in enumerate(zip(block.wires, block.outputs, strict=True)):
         name = block.columns[wire.source]
-        if int(output) in tests and not wire.stepped and columns[name].edges is not None:
+        if int(output) in tests and not wire.stepped and _is_cut(columns.get(name)):
             wanted.append((name, position, tests[int(output)]))
 
     def compare(outputs: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
@@ -257,7 +284,7 @@ def _add_edges(
 
     _bisect(block, None, wanted, compare, columns, fills, frame)
     for name, kinks in block.kinks.items():
-        if name not in columns or columns[name].edges is None:
+        if not _is_cut(columns.get(name)):
             continue
         for kink in kinks:
             if kink.block is None:
@@ -266,6 +293,11 @@ def _add_edges(
             else:
                 wanted = [(name, kink.position, kink.edges)]
                 _bisect(kink.block, kink.n_steps, wanted, kink.below, columns, fills, frame)
+
+
+def _is_cut(column: _Column | None) -> bool:
+    """Whether edges of a column are looked for."""
+    return column is not None and column.edges is not None and not column.by_value
 
 
 def _raw_kinks(kink: Kink, like: pd.Series[Any]) -> np.ndarray:
@@ -332,6 +364,8 @@ def _settle_specials(
     fills: Mapping[str, Any],
     frame: pd.DataFrame,
     allow_nan: bool,
+    tests: Mapping[int, np.ndarray],
+    terms: Callable[[int, np.ndarray], np.ndarray] | None,
 ) -> None:
     """Find which columns take missing values and unseen categories: those that every transformer lets through."""
 
@@ -341,7 +375,13 @@ def _settle_specials(
             outputs = block.apply(_frame(block, candidates, fills, frame, rows))
         except (ValueError, TypeError):
             return False
-        return allow_nan or not np.isnan(outputs).any()
+        if not allow_nan and np.isnan(outputs).any():
+            return False
+        return terms is None or not any(
+            np.isnan(terms(int(output), outputs[:, position])).any()
+            for position, (wire, output) in enumerate(zip(block.wires, block.outputs, strict=True))
+            if int(output) in tests and block.columns[wire.source] in candidates
+        )
 
     for special in ("missing", "unseen"):
         asked = [column for column in columns.values() if special == "missing" or column.unseen is not None]
@@ -390,8 +430,9 @@ def _features(
     values: dict[int, np.ndarray],
     tests: Mapping[int, np.ndarray],
     cast: type[np.floating[Any]],
+    terms: Callable[[int, np.ndarray], np.ndarray] | None,
 ) -> tuple[list[Feature], dict[int, np.ndarray]]:
-    """Features from the cut columns; neighbouring intervals that no test tells apart become one cell."""
+    """Features from the cut columns; neighbouring intervals that the model cannot tell apart become one cell."""
     features = []
     for column in columns.values():
         edges = column.edges
@@ -401,7 +442,10 @@ def _features(
         n_intervals = len(edges) + 1
         differs = np.zeros(n_intervals - 1, dtype=bool)
         for _, _, output in column.outputs:
-            if output in tests:
+            if output in tests and terms is not None:
+                made = terms(output, values[output][:n_intervals])
+                differs |= made[1:] != made[:-1]
+            elif output in tests:
                 with np.errstate(over="ignore"):
                     numbers = values[output][:n_intervals].astype(cast).astype(np.float64)
                 ranks = np.searchsorted(tests[output], numbers, side="left")
@@ -411,10 +455,14 @@ def _features(
         keep = np.flatnonzero(np.append(last, [True] * (len(column.candidates()) - n_intervals)))
         for _, _, output in column.outputs:
             values[output] = values[output][keep]
-        held = [float(column.candidates()[position]) for position in keep]
-        labels = _interval_labels(kept) + (["(missing)"] if column.takes_missing else [])
+        candidates = column.candidates()
+        held = [float(candidates[position]) for position in keep]
+        labels = _run_labels(column.values, differs) if column.by_value else _interval_labels(kept)
+        labels += ["(missing)"] if column.takes_missing else []
         missing = len(kept) + 1 if column.takes_missing else None
-        features.append(Feature(column.name, tuple(labels), tuple(held), kept, missing=missing))
+        features.append(
+            Feature(column.name, tuple(labels), tuple(held), kept, missing=missing, by_value=column.by_value)
+        )
     return features, values
 
 
@@ -429,6 +477,14 @@ def _categorical(column: _Column) -> Feature:
         missing = len(labels)
         labels.append("(missing)")
     return Feature(column.name, tuple(labels), tuple(column.candidates()), cells=cells, unseen=unseen, missing=missing)
+
+
+def _run_labels(values: list[Any], differs: np.ndarray) -> list[str]:
+    """Runs of values as text: the value, or the first and the last."""
+    ends = np.flatnonzero(np.append(differs, True))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    texts = [(value_text(values[start]), value_text(values[end])) for start, end in zip(starts, ends, strict=True)]
+    return [first if first == last else f"{first} to {last}" for first, last in texts]
 
 
 def _interval_labels(edges: np.ndarray) -> list[str]:

@@ -18,6 +18,11 @@ __all__ = ["Decision", "Tree"]
 class Decision(Protocol):
     """A Boolean function on the domain."""
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Cells of each feature."""
+        ...
+
     def evaluate(self, points: np.ndarray) -> np.ndarray:
         """Whether the model gives a favorable outcome, bool array of shape (n,).
 
@@ -26,6 +31,10 @@ class Decision(Protocol):
         points : int array of shape (n, n_features)
             Cell indices.
         """
+        ...
+
+    def undecided(self, points: np.ndarray) -> np.ndarray:
+        """Whether the rounding of the model's own arithmetic may flip the outcome, bool array of shape (n,)."""
         ...
 
 
@@ -57,6 +66,10 @@ class Tree:
     def evaluate(self, points: np.ndarray) -> np.ndarray:
         """Whether the outcome is favorable, bool array of shape (n,)."""
         return self.accepts[self.leaves(points)]
+
+    def undecided(self, points: np.ndarray) -> np.ndarray:
+        """False everywhere: a tree adds nothing up."""
+        return np.zeros(len(points), dtype=bool)
 
     @cached_property
     def accepts_fewer(self) -> bool:

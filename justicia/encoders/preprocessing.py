@@ -8,7 +8,7 @@ their arithmetic is repeated here.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,11 +37,14 @@ class Wire:
         The value is still the source's own (missing values may have been filled).
     stepped : bool
         The value is constant between the source's `kinks`, or depends on categories only.
+    monotone : bool
+        The value never falls, or never rises, as the source's number grows.
     """
 
     source: int
     raw: bool = True
     stepped: bool = False
+    monotone: bool = True
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,7 @@ def gives_sparse(steps: Sequence[Any]) -> bool:
         name = type(step).__name__
         if name == "ColumnTransformer":
             return bool(step.sparse_output_)
-        if name == "OneHotEncoder":
+        if name in ("OneHotEncoder", "SplineTransformer"):
             return bool(step.sparse_output)
         if name == "KBinsDiscretizer":
             return bool(step.encode == "onehot")
@@ -209,7 +212,7 @@ def _follow(step: Any, wires: list[Wire], block: Block, depth: int | None) -> li
             return out
         for transformer, positions, _ in _branches(step, block.columns):
             inner = _block([block.columns[position] for position in positions], _flattened([transformer]))
-            out += [Wire(positions[wire.source], wire.raw, wire.stepped) for wire in inner.wires]
+            out += [replace(wire, source=positions[wire.source]) for wire in inner.wires]
             for name, arrays in inner.categories.items():
                 block.categories.setdefault(name, []).extend(arrays)
             for name, kinks in inner.kinks.items():
@@ -217,8 +220,9 @@ def _follow(step: Any, wires: list[Wire], block: Block, depth: int | None) -> li
         return out
     if name not in _FOLLOW or not kind.__module__.startswith("sklearn."):
         full = f"{kind.__module__}.{name}"
+        why = f" ({_MIXING[name]})" if name in _MIXING else ""
         raise UnsupportedModelError(
-            f"step {full} before the classifier is not supported; supported steps are "
+            f"step {full} before the classifier is not supported{why}; supported steps are "
             f"{listed(SUPPORTED_STEPS, 40)}, in a Pipeline or ColumnTransformer"
         )
     return _FOLLOW[name](step, wires, block, depth)
@@ -265,7 +269,70 @@ def _expansion(step: Any, wires: list[Wire], block: Block) -> list[Wire]:
 
 
 def _same(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
-    return [Wire(wire.source, False, wire.stepped) for wire in wires]
+    return [replace(wire, raw=False) for wire in wires]
+
+
+def _selected(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
+    return [wire for wire, kept in zip(wires, step.get_support(), strict=True) if kept]
+
+
+def _splined(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
+    width = step.n_features_out_ // len(wires)
+    return [Wire(wire.source, False, wire.stepped, False) for wire in wires for _ in range(width)]
+
+
+def _powers(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
+    out = []
+    for powers in step.powers_:
+        taken = {wires[position].source for position in np.flatnonzero(powers)}
+        if len(taken) > 1:
+            names = listed(sorted(block.columns[source] for source in taken))
+            raise UnsupportedModelError(
+                f"step PolynomialFeatures gives cross terms ({names} multiplied): an output depends on more than one "
+                "column, which is not supported; powers of single columns are"
+            )
+        power = int(powers.max())
+        wire = wires[int(np.argmax(powers))]
+        out.append(Wire(wire.source, False, wire.stepped or power == 0, wire.monotone and power % 2 == 1))
+    return out
+
+
+_RISING_OR_FALLING = frozenset("arctan cbrt exp expm1 log log10 log1p log2 sqrt".split())
+
+
+def _function(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
+    ufunc = isinstance(step.func, np.ufunc) and not step.kw_args
+    if not ufunc and not _is_elementwise(step, len(wires)):
+        name = getattr(step.func, "__name__", str(step.func))
+        raise UnsupportedModelError(
+            f"step FunctionTransformer({name}) is not supported: its function must give each number a number of its "
+            "own, whatever stands in other rows and columns"
+        )
+    monotone = ufunc and step.func.__name__ in _RISING_OR_FALLING
+    return [Wire(wire.source, False, wire.stepped, wire.monotone and monotone) for wire in wires]
+
+
+def _is_elementwise(step: Any, width: int) -> bool:
+    """Whether each output depends on the number in its place alone, as far as probing with numbers tells."""
+    import pandas as pd
+
+    numbers = np.random.default_rng(0).uniform(0.1, 0.9, size=(6, width))
+    changed = numbers.copy()
+    changed[0, 0] = 0.05
+    for form in (np.array, pd.DataFrame):
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                before, after = (
+                    np.array(step.func(form(values), **(step.kw_args or {})), dtype=np.float64)
+                    for values in (numbers, changed)
+                )
+            except (TypeError, ValueError, AttributeError, KeyError, IndexError):
+                continue
+        if before.shape == after.shape == numbers.shape:
+            after[0, 0] = before[0, 0]
+            return np.array_equal(before, after, equal_nan=True)
+    return False
 
 
 def _imputed(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
@@ -324,6 +391,10 @@ def _widths(encoder: Any) -> list[int]:
 def _discretized(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
     out = []
     for position, (wire, edges, n_bins) in enumerate(zip(wires, step.bin_edges_, step.n_bins_, strict=True)):
+        width = 1 if step.encode == "ordinal" else int(n_bins)
+        if not wire.monotone:
+            out += [Wire(wire.source, False, wire.stepped, False)] * width
+            continue
         if not wire.stepped:
             if depth is None and not wire.raw:
                 raise UnsupportedModelError(
@@ -333,18 +404,36 @@ def _discretized(step: Any, wires: list[Wire], block: Block, depth: int | None) 
             inner_edges = np.asarray(edges[1:-1], dtype=np.float64)
             kink = Kink(None if wire.raw else block, depth or 0, position, inner_edges, cast)
             block.kinks.setdefault(block.columns[wire.source], []).append(kink)
-        out += [Wire(wire.source, False, True)] * (1 if step.encode == "ordinal" else int(n_bins))
+        out += [Wire(wire.source, False, True)] * width
     return out
 
 
 _FOLLOW: Mapping[str, Callable[[Any, list[Wire], Block, int | None], list[Wire]]] = {
+    "FunctionTransformer": _function,
     "KBinsDiscretizer": _discretized,
+    "MaxAbsScaler": _same,
     "MinMaxScaler": _same,
     "OneHotEncoder": _encoded,
     "OrdinalEncoder": _encoded,
+    "PolynomialFeatures": _powers,
+    "PowerTransformer": _same,
+    "QuantileTransformer": _same,
+    "RobustScaler": _same,
+    "SelectKBest": _selected,
+    "SelectPercentile": _selected,
     "SimpleImputer": _imputed,
+    "SplineTransformer": _splined,
     "StandardScaler": _same,
+    "VarianceThreshold": _selected,
 }
 """How each supported step passes columns on; a new step is one function and one line here."""
 
 SUPPORTED_STEPS = tuple(sorted(_FOLLOW))
+
+_MIXING = {
+    "KNNImputer": "it fills a column from all others",
+    "Normalizer": "it divides every column by the length of the row",
+    "PCA": "every output mixes all columns",
+    "TruncatedSVD": "every output mixes all columns",
+}
+"""Why some steps cannot be supported: an output depends on more than one source column."""

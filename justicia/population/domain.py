@@ -41,6 +41,8 @@ class Feature:
         Cell of categories that are not known; None when the model takes none.
     missing : int or None
         Cell of missing values; None when the model takes none.
+    by_value : bool
+        A numeric feature's cells are runs of the table's own values: nothing is known of numbers between them.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Feature:
     cells: dict[Any, int] = field(default_factory=dict)
     unseen: int | None = None
     missing: int | None = None
+    by_value: bool = False
 
     @property
     def numeric(self) -> bool:

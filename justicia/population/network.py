@@ -237,7 +237,12 @@ def _draw(table: np.ndarray, given: np.ndarray, rng: np.random.Generator) -> np.
     """Draw a state for each parent state in `given` from the rows of `table`."""
     cumulative = table.cumsum(axis=1)
     cumulative /= cumulative[:, -1:]
-    return (rng.random(len(given))[:, None] >= cumulative[given]).sum(axis=1)
+    # Row r of the table covers the stretch from r to r + 1.
+    stretched = (cumulative + np.arange(len(table))[:, None]).ravel()
+    found = np.searchsorted(stretched, given + rng.random(len(given)), side="right")
+    # A number at the very end of a stretch may round up into the next: the last state with mass is meant.
+    last = (given + 1) * table.shape[1] - 1 - np.argmax(table[:, ::-1] > 0, axis=1)[given]
+    return np.minimum(found, last) - given * table.shape[1]
 
 
 def _cells(node: Node, group: int, states: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -5,24 +5,57 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from justicia.errors import InputError
-from justicia.solvers.base import Solution, Solver
+from justicia.solvers.base import TOLERANCE, Solution, Solver, TooLargeError
+from justicia.solvers.fourier import Fourier
 from justicia.solvers.paths import Paths
+from justicia.solvers.sums import Sums
 from justicia.words import did_you_mean
 
 if TYPE_CHECKING:
     from justicia.encoders.decisions import Decision
+    from justicia.ssat import Formula
 
-__all__ = ["ENGINES", "SEARCHES", "Solution", "Solver", "pick"]
+__all__ = ["ENGINES", "SEARCHES", "TOLERANCE", "Solution", "Solver", "TooLargeError", "pick"]
 
-ENGINES: dict[str, Solver] = {engine.name: engine for engine in (Paths(),)}
+ENGINES: dict[str, Solver] = {engine.name: engine for engine in (Paths(), Sums(), Fourier())}
 """Every engine by name, in the order in which they are tried."""
 
 SEARCHES = ("enumerate", "learn")
 """Ways to look for the extreme groups."""
 
 
+class _FirstThatCan:
+    """Asks engines in turn until one can answer."""
+
+    name = "auto"
+
+    def __init__(self, engines: list[Solver]) -> None:
+        self._engines = engines
+
+    def takes(self, decision: Decision) -> bool:
+        """Whether one of the engines takes the decision."""
+        return any(engine.takes(decision) for engine in self._engines)
+
+    def solve(
+        self,
+        formula: Formula,
+        *,
+        search: str = "enumerate",
+        time_limit: float | None = None,
+        tolerance: float = TOLERANCE,
+    ) -> Solution:
+        """The answer of the first engine that can."""
+        *others, last = self._engines
+        for engine in others:
+            try:
+                return engine.solve(formula, search=search, time_limit=time_limit, tolerance=tolerance)
+            except TooLargeError:
+                continue
+        return last.solve(formula, search=search, time_limit=time_limit, tolerance=tolerance)
+
+
 def pick(name: str, decision: Decision) -> Solver:
-    """The engine called `name`, or the first that takes the decision when it is "auto".
+    """The engine called `name`; when it is "auto", the first that takes the decision and can answer.
 
     Raises
     ------
@@ -30,7 +63,8 @@ def pick(name: str, decision: Decision) -> Solver:
         When there is no such engine, or it does not take the decision.
     """
     if name == "auto":
-        return next(engine for engine in ENGINES.values() if engine.takes(decision))
+        able = [engine for engine in ENGINES.values() if engine.takes(decision)]
+        return able[0] if len(able) == 1 else _FirstThatCan(able)
     if name not in ENGINES:
         raise InputError(f"no solver is called {name!r}{did_you_mean(name, ['auto', *ENGINES])}")
     if not ENGINES[name].takes(decision):

@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from justicia.enclosure import Enclosure
+from justicia.errors import InputError
 
 if TYPE_CHECKING:
     from justicia.encoders.decisions import Decision
     from justicia.ssat import Formula
 
-__all__ = ["Solution", "Solver"]
+__all__ = ["TOLERANCE", "Solution", "Solver", "TooLargeError"]
+
+TOLERANCE = 1e-4
+"""Width of bounds that an engine tries to reach, unless asked for another."""
+
+
+class TooLargeError(InputError):
+    """Raised when an engine cannot answer a formula of this size; another one may."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +39,8 @@ class Solution:
     guarantee : str
         "exact", "bounds" or "statistical".
     groups_evaluated : int
-    counts : (int array, int array) or None
-        Numerators and denominators, where the probabilities are counted exactly.
+    counts : (int array, int array, int array) or None
+        Numerators of the bounds, and denominators, where the probabilities are counted.
     search : str
         "enumerate", or "learn" when only the extremes are sure to be exact.
     """
@@ -43,7 +51,7 @@ class Solution:
     seconds: float
     guarantee: str
     groups_evaluated: int
-    counts: tuple[np.ndarray, np.ndarray] | None = None
+    counts: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
     search: str = "enumerate"
 
     @cached_property
@@ -51,8 +59,10 @@ class Solution:
         """One enclosure a group; of fractions where there are counts."""
         if self.counts is None:
             return tuple(map(Enclosure, self.lo.tolist(), self.hi.tolist()))
-        rates = [Fraction(int(k), int(n)) for k, n in zip(*self.counts, strict=True)]
-        return tuple(Enclosure(rate, rate) for rate in rates)
+        return tuple(
+            Enclosure(Fraction(int(low), int(n)), Fraction(int(high), int(n)))
+            for low, high, n in zip(*self.counts, strict=True)
+        )
 
     @property
     def best(self) -> int:
@@ -74,7 +84,14 @@ class Solver(Protocol):
         """Whether the engine answers formulas with this matrix."""
         ...
 
-    def solve(self, formula: Formula, *, search: str = "enumerate", time_limit: float | None = None) -> Solution:
+    def solve(
+        self,
+        formula: Formula,
+        *,
+        search: str = "enumerate",
+        time_limit: float | None = None,
+        tolerance: float = TOLERANCE,
+    ) -> Solution:
         """Enclose the probability of the matrix for every group.
 
         Parameters
@@ -84,5 +101,12 @@ class Solver(Protocol):
             "enumerate": every group; "learn": the extremes, bounds for the others.
         time_limit : float, optional
             Seconds after which the bounds reached so far are the answer.
+        tolerance : float
+            Width of bounds to reach, for engines that approach the answer.
+
+        Raises
+        ------
+        TooLargeError
+            When this engine cannot answer, whatever the time.
         """
         ...

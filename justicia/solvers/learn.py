@@ -1,12 +1,9 @@
 """Find the most and least favored compound group without evaluating every group.
 
-Branch and bound over the sensitive columns: a partial assignment stands for all observed groups that complete it. Its
-bounds come from the tables of those groups, taken entry by entry at their largest and smallest: the mass of a box is
-a sum of products of entries, all of them at least 0, so the largest entries give at least the mass in every group of
-the set, and the smallest at most. Summed over the accepting leaves they enclose the rate; summed over the rejecting
-leaves they enclose its complement, and the tighter of the two counts. Sets are split, most promising first, until no
-other set can hold a rate as extreme as the best one found. Groups that were never looked at keep the bounds of their
-set, which lie strictly inside the extremes, so measures of the extremes are exact.
+Branch and bound over the sensitive columns: a partial assignment stands for all observed groups that complete it, and
+an engine's `Oracle` bounds the rates of all groups of such a set at once. Sets are split, most promising first, until
+no other set can hold a rate as extreme as the best one found. Groups that were never looked at keep the bounds of their
+set, which lie inside the extremes, so measures of the extremes are those of enumeration.
 """
 
 from __future__ import annotations
@@ -14,52 +11,69 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from justicia.enclosure import EXACT
-from justicia.population.network import NetworkPopulation, Step, evaluate_plan, make_plan
 from justicia.solvers.base import Solution
 
 if TYPE_CHECKING:
-    from justicia.encoders.decisions import Tree
+    from justicia.population import Population
 
-__all__ = ["learn"]
+__all__ = ["Hierarchy", "Oracle", "learn"]
 
 _AT_ONCE = 32
 """Sets that are split together."""
 
 
-def learn(decision: Tree, population: NetworkPopulation, engine: str, time_limit: float | None) -> Solution:
-    """Exact rates of the extreme groups, bounds of the others.
+class Oracle(Protocol):
+    """What an engine knows about sets of groups."""
+
+    hierarchy: Hierarchy
+    finished: str
+    """Guarantee of what `finish` gives: "exact" or "bounds"."""
+
+    def bounds(self, level: int, sets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the rates of all groups in some sets of a level, float64 arrays of shape (n_sets,)."""
+        ...
+
+    def finish(self, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of single groups, sets of the last level, as narrow as they are wanted."""
+        ...
+
+
+def learn(oracle: Oracle, n_groups: int, engine: str, time_limit: float | None, start: float) -> Solution:
+    """Rates of the extreme groups, bounds of the others.
 
     Parameters
     ----------
-    decision : Tree
-    population : NetworkPopulation
+    oracle : Oracle
+    n_groups : int
     engine : str
         Named in the solution.
     time_limit : float or None
         Seconds; then the bounds reached so far are the answer.
+    start : float
+        `time.perf_counter()` at which the engine began.
 
     Returns
     -------
     Solution
-        `groups_evaluated` counts the groups, and the sets of groups that do not differ, whose rate was computed.
+        `groups_evaluated` counts the groups, and the sets of groups that do not differ, whose rate was finished.
     """
-    start = time.perf_counter()
-    search = _Search(decision, population)
+    search = _Search(oracle, n_groups)
     deadline = None if time_limit is None else start + time_limit
     finished = search.run(largest=True, deadline=deadline) and search.run(largest=False, deadline=deadline)
-    lo, hi = np.empty(population.n_groups), np.empty(population.n_groups)
-    lo[search.hierarchy.order], hi[search.hierarchy.order] = search.lo, search.hi
+    lo, hi = np.empty(n_groups), np.empty(n_groups)
+    lo[oracle.hierarchy.order], hi[oracle.hierarchy.order] = search.lo, search.hi
     seconds = time.perf_counter() - start
-    return Solution(lo, hi, engine, seconds, "exact" if finished else "bounds", search.evaluated, search="learn")
+    guarantee = oracle.finished if finished else "bounds"
+    return Solution(lo, hi, engine, seconds, guarantee, search.evaluated, search="learn")
 
 
 @dataclass(frozen=True)
-class _Hierarchy:
+class Hierarchy:
     """Groups sorted by their sensitive columns, and the sets that share the values of the first columns.
 
     Attributes
@@ -77,8 +91,18 @@ class _Hierarchy:
     first_child: list[np.ndarray]
 
     @classmethod
-    def of(cls, codes: np.ndarray) -> _Hierarchy:
-        """Sets of groups given by the codes of their columns, of shape (n_groups, n_columns), first column first."""
+    def of(cls, population: Population, telling: np.ndarray) -> Hierarchy:
+        """Sets of a population's groups; columns that tell most are fixed first.
+
+        Parameters
+        ----------
+        population : Population
+        telling : float array of shape (n_numbers, n_groups)
+            Numbers of each group; a column tells as much as their means over its values differ.
+        """
+        columns = np.array(population.groups, dtype=object).reshape(population.n_groups, -1)
+        codes = np.stack([np.unique(column.astype(str), return_inverse=True)[1] for column in columns.T], axis=1)
+        codes = codes[:, _most_telling_first(codes, telling)]
         order = np.lexsort(codes.T[::-1])
         codes = codes[order]
         changes = np.zeros(len(codes), dtype=bool)
@@ -93,67 +117,24 @@ class _Hierarchy:
 
 
 class _Search:
-    def __init__(self, decision: Tree, population: NetworkPopulation) -> None:
-        columns = np.array(population.groups, dtype=object).reshape(population.n_groups, -1)
-        codes = np.stack([np.unique(column.astype(str), return_inverse=True)[1] for column in columns.T], axis=1)
-        self.hierarchy = _Hierarchy.of(codes[:, _most_telling_first(codes, population)])
+    def __init__(self, oracle: Oracle, n_groups: int) -> None:
+        self.oracle = oracle
         self.evaluated = 0
-        n_groups = population.n_groups
         self.lo, self.hi = np.zeros(n_groups), np.ones(n_groups)
-        order = self.hierarchy.order
-        self._plans = {
-            accepting: [
-                (make_plan(population.nodes, boxes, n_boxes), n_boxes) for boxes, n_boxes in decision.boxes(accepting)
-            ]
-            for accepting in (True, False)
-        }
-        single = {feature: table[:, :, order] for feature, table in population.tables.items()}
-        within = {feature: share[:, order] for feature, share in population.within.items()}
-        self._levels = self._bounds_of_tables(single, within)
+        self._last = len(oracle.hierarchy.starts) - 1
         self._frontier: list[tuple[int, int]] = []
-        self._settle(0, np.zeros(1, dtype=np.int64))
+        self._settle(0, np.zeros(1, dtype=np.int64), *oracle.bounds(0, np.zeros(1, dtype=np.int64)))
 
-    def _bounds_of_tables(
-        self, single: dict[int, np.ndarray], within: dict[int, np.ndarray]
-    ) -> list[tuple[dict[int, np.ndarray], ...]]:
-        """Smallest and largest tables and shares of the sets of every level, level 0 first."""
-        levels: list[tuple[dict[int, np.ndarray], ...]] = [(single, single, within, within)]
-        for first in reversed(self.hierarchy.first_child):
-            low, high, low_within, high_within = levels[0]
-            low = {f: np.minimum.reduceat(table, first, axis=2) for f, table in low.items()}
-            high = {f: np.maximum.reduceat(table, first, axis=2) for f, table in high.items()}
-            low_within = {f: np.minimum.reduceat(share, first, axis=1) for f, share in low_within.items()}
-            high_within = {f: np.maximum.reduceat(share, first, axis=1) for f, share in high_within.items()}
-            levels.insert(0, (low, high, low_within, high_within))
-        return levels
-
-    def _masses(self, accepting: bool, level: int, sets: np.ndarray, largest: bool) -> np.ndarray:
-        tables, within = self._levels[level][largest], self._levels[level][2 + largest]
-        chosen = {feature: table[:, :, sets] for feature, table in tables.items()}
-        shares = {feature: share[:, sets] for feature, share in within.items()}
-        total = np.zeros(len(sets))
-        for plan, n_boxes in self._plans[accepting]:
-            total += _evaluate(plan, chosen, shares, n_boxes, len(sets))
-        return total
-
-    def _settle(self, level: int, sets: np.ndarray) -> None:
-        """Bound some sets of a level; those that are not exact yet wait in the frontier."""
-        starts = self.hierarchy.starts[level]
-        last = level == len(self.hierarchy.starts) - 1
-        if last:
-            lo = hi = np.minimum(self._masses(True, level, sets, True), 1.0)
-        else:
-            lo = np.maximum(self._masses(True, level, sets, False), 1 - self._masses(False, level, sets, True))
-            hi = np.minimum(self._masses(True, level, sets, True), 1 - self._masses(False, level, sets, False))
-            lo, hi = np.clip(lo, 0.0, 1.0), np.clip(hi, 0.0, 1.0)
-            lo = np.minimum(lo, hi)
+    def _settle(self, level: int, sets: np.ndarray, lo: np.ndarray, hi: np.ndarray, *, finished: bool = False) -> None:
+        """Narrow the bounds of some sets of a level; those that are not exact yet wait in the frontier."""
+        starts = self.oracle.hierarchy.starts[level]
         ends = np.append(starts[1:], len(self.lo))
         for i, chosen in enumerate(sets):
             span = slice(starts[chosen], ends[chosen])
             self.hi[span] = np.minimum(self.hi[span], hi[i])
             # Bounds of different sums may cross by their rounding.
             self.lo[span] = np.minimum(np.maximum(self.lo[span], lo[i]), self.hi[span])
-            if last or hi[i] - lo[i] <= EXACT / 2 * hi[i]:
+            if finished or hi[i] - lo[i] <= EXACT / 2 * hi[i]:
                 self.evaluated += 1
             else:
                 self._frontier.append((level, int(chosen)))
@@ -164,7 +145,7 @@ class _Search:
             known = self.lo.max() if largest else self.hi.min()
             keyed = []
             for level, chosen in self._frontier:
-                first = self.hierarchy.starts[level][chosen]
+                first = self.oracle.hierarchy.starts[level][chosen]
                 bound = self.hi[first] if largest else -self.lo[first]
                 if bound >= (known if largest else -known) - EXACT:
                     keyed.append((bound, level, chosen))
@@ -176,32 +157,30 @@ class _Search:
             keyed.sort(key=lambda item: (-item[0], -item[1]))
             picked = {(level, chosen) for _, level, chosen in keyed[:_AT_ONCE]}
             self._frontier = [item for item in self._frontier if item not in picked]
-            children: dict[int, list[np.ndarray]] = {}
-            for level, chosen in sorted(picked):
-                firsts = self.hierarchy.first_child[level]
-                end = firsts[chosen + 1] if chosen + 1 < len(firsts) else len(self.hierarchy.starts[level + 1])
+            single = np.array(sorted(chosen for level, chosen in picked if level == self._last), dtype=np.int64)
+            if len(single):
+                self._settle(self._last, single, *self.oracle.finish(single), finished=True)
+            for level, sets in self._children(picked).items():
+                self._settle(level, sets, *self.oracle.bounds(level, sets))
+
+    def _children(self, picked: set[tuple[int, int]]) -> dict[int, np.ndarray]:
+        """Sets on the next level of some sets, by that level."""
+        children: dict[int, list[np.ndarray]] = {}
+        for level, chosen in sorted(picked):
+            if level < self._last:
+                firsts = self.oracle.hierarchy.first_child[level]
+                following = self.oracle.hierarchy.starts[level + 1]
+                end = firsts[chosen + 1] if chosen + 1 < len(firsts) else len(following)
                 children.setdefault(level + 1, []).append(np.arange(firsts[chosen], end))
-            for level, sets in children.items():
-                self._settle(level, np.concatenate(sets))
+        return {level: np.concatenate(sets) for level, sets in children.items()}
 
 
-def _evaluate(
-    plan: list[Step], tables: dict[int, np.ndarray], within: dict[int, np.ndarray], n_boxes: int, n_sets: int
-) -> np.ndarray:
-    return evaluate_plan(plan, tables, within, n_boxes, n_sets).sum(axis=0)
-
-
-def _most_telling_first(codes: np.ndarray, population: NetworkPopulation) -> list[int]:
-    """Sensitive columns in the order in which they are fixed: those that move the tables most, first."""
+def _most_telling_first(codes: np.ndarray, telling: np.ndarray) -> list[int]:
     scores = []
     for column in codes.T:
         size = np.bincount(column)
-        score = 0.0
-        for table in population.tables.values():
-            flat = table.reshape(-1, table.shape[2])
-            order = np.argsort(column, kind="stable")
-            first = np.searchsorted(column[order], np.arange(len(size)))
-            means = np.add.reduceat(flat[:, order], first, axis=1) / size
-            score += float(np.ptp(means, axis=1).max(initial=0.0))
-        scores.append(score)
+        order = np.argsort(column, kind="stable")
+        first = np.searchsorted(column[order], np.arange(len(size)))
+        means = np.add.reduceat(telling[:, order], first, axis=1) / size
+        scores.append(float(np.ptp(means, axis=1).sum()))
     return [int(position) for position in np.argsort(-np.array(scores), kind="stable")]

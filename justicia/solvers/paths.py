@@ -6,7 +6,6 @@ population is a list of people, they are sent down the tree and counted instead,
 
 from __future__ import annotations
 
-import logging
 import time
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,9 @@ import numpy as np
 
 from justicia.encoders.decisions import Decision, Tree
 from justicia.population.network import NetworkPopulation
-from justicia.solvers.base import Solution
+from justicia.solvers.base import TOLERANCE, Solution
+from justicia.solvers.counting import counted
+from justicia.solvers.leaf_bounds import LeafBounds
 from justicia.solvers.learn import learn
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from justicia.ssat import Formula
 
 __all__ = ["Paths"]
-
-logger = logging.getLogger(__name__)
 
 _SMALL = 1e-3
 
@@ -37,37 +36,28 @@ class Paths:
         """Whether the decision is a tree."""
         return isinstance(decision, Tree)
 
-    def solve(self, formula: Formula, *, search: str = "enumerate", time_limit: float | None = None) -> Solution:
+    def solve(
+        self,
+        formula: Formula,
+        *,
+        search: str = "enumerate",
+        time_limit: float | None = None,
+        tolerance: float = TOLERANCE,  # noqa: ARG002 (this engine does not approach its answer)
+    ) -> Solution:
         """Exact rates of every group (of the extreme ones when `search` is "learn"), or bounds when time runs out."""
         start = time.perf_counter()
         decision, population = formula.decision, formula.population
         if not isinstance(decision, Tree):
             raise TypeError(f"paths takes a tree, not {type(decision).__name__}")
-        if search == "learn" and isinstance(population, NetworkPopulation):
-            return learn(decision, population, self.name, time_limit)
+        if not isinstance(population, NetworkPopulation):
+            return counted(decision, population, self.name, search, start)
         if search == "learn":
-            logger.info("every group is evaluated: under the %s population that is the fastest", population.structure)
-        support = population.support
-        if support is not None:
-            counts = _counted(decision, population, *support), population.sizes
-            low = high = counts[0] / counts[1]
-            finished = True
-        else:
-            counts = None
-            deadline = None if time_limit is None else start + time_limit
-            low, high, finished = _summed(decision, population, deadline)
+            return learn(LeafBounds(decision, population), population.n_groups, self.name, time_limit, start)
+        deadline = None if time_limit is None else start + time_limit
+        low, high, finished = _summed(decision, population, deadline)
         seconds = time.perf_counter() - start
         guarantee = "exact" if finished else "bounds"
-        return Solution(low, high, self.name, seconds, guarantee, population.n_groups, counts)
-
-
-def _counted(
-    decision: Tree, population: Population, groups: np.ndarray, points: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
-    """Selected people of each group."""
-    selected = decision.evaluate(points)
-    counts = np.bincount(groups[selected], weights=weights[selected], minlength=population.n_groups)
-    return np.rint(counts).astype(np.int64)
+        return Solution(low, high, self.name, seconds, guarantee, population.n_groups)
 
 
 def _summed(decision: Tree, population: Population, deadline: float | None) -> tuple[np.ndarray, np.ndarray, bool]:

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 import justicia
 from justicia import encoders, models
-from justicia.encoders.check import boundary_frame
+from justicia.encoders.boundary import boundary_frame
 from justicia.errors import EncodingMismatchError, ModelFileError, TableError, UnsupportedModelError
 
 
@@ -57,7 +57,7 @@ def test_boundary_points_reach_every_threshold():
     frame, model = fitted()
     unwrapped = models.unwrap(model)
     decision, domain = encoders.encode(unwrapped, frame[["age", "pay"]], [1])
-    boundary = boundary_frame(decision, domain, frame[["age", "pay"]])
+    boundary = boundary_frame(decision, domain, frame[["age", "pay"]], domain.points(frame[["age", "pay"]]))
     n_edges = sum(len(feature.edges) for feature in domain.features)
     assert len(boundary) >= 3 * n_edges
     flipped = set()

@@ -1,0 +1,128 @@
+"""Points next to the boundary of a decision, as rows that the model's own `predict` takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from justicia.encoders.cells import as_column, value_column
+from justicia.encoders.decisions import Tree
+from justicia.encoders.linear_threshold import LinearThreshold
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from justicia.encoders.decisions import Decision
+    from justicia.population.domain import Domain, Feature
+
+__all__ = ["boundary_frame"]
+
+_MOST_NUMBERS = 2_000_000
+"""Points times columns that are compared, about."""
+
+
+def boundary_frame(decision: Decision, domain: Domain, frame: pd.DataFrame, points: np.ndarray) -> pd.DataFrame:
+    """Rows next to every boundary of the model.
+
+    Of a tree: for each edge between two cells of a numeric feature the largest value below, the smallest above, and
+    the float32 neighbours of the edge; for every feature each category, the missing value and the unseen category,
+    where the model takes them. Each row otherwise follows the path to a node that tests the feature, so that the value
+    matters. Of a sum: rows close to the threshold, with one feature changed so as to step over it, and with missing
+    values and unseen categories.
+
+    Parameters
+    ----------
+    points : int array of shape (n_rows, n_features)
+        The domain point of each row.
+
+    Returns
+    -------
+    DataFrame of shape (n_points, n_columns), columns and order of `frame`
+    """
+    changed: list[tuple[int, float]] = []
+    if isinstance(decision, Tree):
+        cells, changed = _of_tree(decision, domain)
+    elif isinstance(decision, LinearThreshold):
+        most = int(np.clip(_MOST_NUMBERS // max(len(frame.columns), 1), 50, 2000))
+        cells = decision.near_boundary(points, [_special(feature) for feature in domain.features], most)
+    else:
+        raise TypeError(f"no boundary is known of a {type(decision).__name__}")
+    return _rows(cells, changed, domain, frame)
+
+
+def _special(feature: Feature) -> list[int]:
+    return [cell for cell in (feature.unseen, feature.missing) if cell is not None]
+
+
+def _of_tree(decision: Tree, domain: Domain) -> tuple[np.ndarray, list[tuple[int, float]]]:
+    """Points, and for each the feature whose number is changed to what; -1 where none is."""
+    cells: list[np.ndarray] = []
+    changed: list[tuple[int, float]] = []
+    done: set[tuple[int, int]] = set()
+    for node, box in decision.walk():
+        if decision.feature[node] < 0:
+            continue
+        base = np.array([int(np.argmax(box[i])) if i in box else 0 for i in range(len(domain.sizes))])
+        feature = int(decision.feature[node])
+        held = domain.features[feature]
+        goes = decision.goes_left[node]
+        n_intervals = len(held.edges) + 1 if held.edges is not None and not held.by_value else 0
+        for cell in range(n_intervals, len(held)):
+            if (feature, cell) not in done:
+                done.add((feature, cell))
+                cells.append(np.where(np.arange(len(base)) == feature, cell, base))
+                changed.append((-1, 0.0))
+        for i in np.flatnonzero(goes[: n_intervals - 1] != goes[1:n_intervals]) if n_intervals else ():
+            if (feature, int(i)) not in done and held.edges is not None:
+                done.add((feature, int(i)))
+                for value in _neighbours(float(held.edges[i])):
+                    cells.append(base)
+                    changed.append((feature, value))
+    return np.array(cells, dtype=np.int64).reshape(len(cells), len(domain.sizes)), changed
+
+
+def _rows(points: np.ndarray, changed: list[tuple[int, float]], domain: Domain, frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the frame at some points, single numbers of which are changed."""
+    import pandas as pd
+
+    if not len(points):
+        return frame.iloc[:0]
+    position = {name: index for index, name in enumerate(domain.names)}
+    columns: dict[str, Any] = {}
+    for name in frame.columns:
+        if name not in position:
+            columns[name] = _some_rows(frame[name], len(points))
+            continue
+        feature = position[name]
+        held = domain.features[feature]
+        if held.edges is not None:
+            values = np.array(held.representatives, dtype=np.float64)[points[:, feature]]
+            at = np.flatnonzero([where == feature for where, _ in changed])
+            values[at] = [changed[i][1] for i in at]
+            columns[name] = as_column(values, frame[name])
+        else:
+            chosen = [held.representatives[cell] for cell in points[:, feature]]
+            columns[name] = value_column(chosen, frame[name], held.representatives)
+    return pd.DataFrame(columns)
+
+
+def _some_rows(column: pd.Series[Any], n: int) -> pd.Series[Any]:
+    """`n` values of a column that does not matter, an empty cell among them when it has any."""
+    rows = np.arange(n) % len(column)
+    empty = np.flatnonzero(column.isna())
+    if len(empty):
+        rows[0] = empty[0]
+    return column.iloc[rows].reset_index(drop=True)
+
+
+def _neighbours(edge: float) -> list[float]:
+    """The edge, the next float64 above it, and the float32 numbers around it."""
+    near = np.float32(edge)
+    around = {
+        float(near),
+        float(np.nextafter(near, np.float32(np.inf))),
+        float(np.nextafter(near, np.float32(-np.inf))),
+    }
+    finite = [value for value in around if np.isfinite(value)]
+    return sorted({edge, float(np.nextafter(edge, np.inf)), *finite})
