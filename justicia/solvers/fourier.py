@@ -44,6 +44,8 @@ _MOST_NUMBERS = 2**16
 """Complex numbers in one message: more groups are taken in parts."""
 _MOST_KEPT = 2**23
 """Frequencies times groups that are kept."""
+_ENOUGH = 2**17
+_GAP = 0.01
 _CHARGE = 2e-3
 """Share of the tolerance that one tail may take."""
 
@@ -225,7 +227,8 @@ def _refine(
         width = state.width[here]
         # What more frequencies can take away is the slope; the rest is charged whatever their number.
         wanted = slope * degree[active] / np.maximum(tolerance - (high - low - slope), tolerance / 8)
-        stuck = (width > 0.9 * before) & (degree[active] > _MOST_FREQUENCIES / 8)
+        # An atom at the threshold does not get narrower; one beside it does not until the degree tells them apart.
+        stuck = (width > 0.7 * before) & (degree[active] > _ENOUGH)
         again = (width > tolerance) & ~stuck & (degree[active] < _MOST_FREQUENCIES)
         wanted = np.clip(1.03 * wanted, 1.1 * degree[active], np.minimum(256 * degree[active], _MOST_FREQUENCIES))
         degree[active] = _whole_blocks(wanted)
@@ -298,7 +301,8 @@ def _circle(
     delta = tolerance * _CHARGE
     parts, times = saturated(parts, n_groups, target, 4 * reach, delta)
     window = tails(parts, n_groups, delta)
-    margin = 8 * reach + 1e-9 * float((window.high - window.low).max())
+    # The far end keeps away from the ends of the window, where much mass may lie.
+    margin = 8 * reach + _GAP * float((window.high - window.low).max())
     low = np.minimum(window.low, target) - margin
     high = np.maximum(window.high, target) + margin
     length = float((high - low).max())

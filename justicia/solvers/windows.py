@@ -17,6 +17,7 @@ __all__ = ["Tails", "saturated", "tails"]
 _TILTS = 24
 _WIDE = 0.25
 _MOST_SATURATED = 8
+_APART = 0.05
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,10 @@ def saturated(parts: list[Part], n_groups: int, target: float, margin: float, de
             continue
         without = [*parts[:i], replace(part, values=np.zeros_like(part.values)), *parts[i + 1 :]]
         rest = tails(without, n_groups, delta)
-        ceiling = target + margin - float(rest.low.min())
-        floor = target - margin - float(rest.high.max())
+        # Much mass may lie at the ends of what the others add, so a distance is kept from the target.
+        apart = margin + _APART * max(float(rest.high.max() - rest.low.min()), _APART * width)
+        ceiling = target + apart - float(rest.low.min())
+        floor = target - apart - float(rest.high.max())
         values = part.values
         if values.max() > ceiling:
             values = np.minimum(values, ceiling)
