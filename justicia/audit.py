@@ -54,11 +54,16 @@ class Audit:
         Source columns that the model depends on.
     unseen : dict of str to dict of str to int
         Values that the model was not fitted on, with their rows.
+    decision : encoders.Decision
+        The encoded model.
+    contributions : tuple of encoders.Contribution
+        What each feature adds to the score of a linear or additive model; empty for others.
     self_check : encoders.SelfCheck
     groupings : tuple of GroupingAudit
         One a grouping, the compound one first.
     requirements : tuple of RequirementAudit
     search : str
+    tolerance : float
     confidence : float
     announcements, warnings : tuple of str
     command : tuple of str or None
@@ -71,10 +76,13 @@ class Audit:
     roles: tables.Roles
     features: tuple[str, ...]
     unseen: dict[str, dict[str, int]]
+    decision: encoders.Decision
+    contributions: tuple[encoders.Contribution, ...]
     self_check: encoders.SelfCheck
     groupings: tuple[GroupingAudit, ...]
     requirements: tuple[RequirementAudit, ...]
     search: str
+    tolerance: float
     confidence: float
     announcements: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -292,6 +300,7 @@ def verify(
         points = domain.points(frame)
         check = encoders.check_encoding(fitted, decision, domain, frame, points, roles.favorable)
         unseen = domain.unseen(frame, points)
+        added = encoders.contributions(decision, domain, points)
         _announce_features(domain.names, table, unseen)
 
         groups = [tables.group_rows(table.people, names, bins=edges, missing=missing) for names in roles.groupings]
@@ -308,8 +317,8 @@ def verify(
         verdicts = tuple(judge(requirement, groupings) for requirement in requirements)
 
     return Audit(
-        given.file, fitted, table, roles, domain.names, unseen, check, tuple(groupings), verdicts, search, confidence,
-        said.announcements, said.warnings, None if command is None else tuple(command),
+        given.file, fitted, table, roles, domain.names, unseen, decision, added, check, tuple(groupings), verdicts,
+        search, tolerance, confidence, said.announcements, said.warnings, None if command is None else tuple(command),
     )  # fmt: skip
 
 

@@ -72,4 +72,3 @@ def test_enclosures_hold_the_enumerated_rate(seed):
             if near.max() == 0:
                 assert float(other.selection_rate.lo) - 1e-12 <= best <= float(other.selection_rate.hi) + tolerance
             assert abs(float(other.selection_rate.lo) - float(one.selection_rate.lo)) <= 2 * tolerance + near.max()
-

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from justicia.encoders.check import SelfCheck, check_encoding, predict, predictions
 from justicia.encoders.decisions import Decision, Tree
-from justicia.encoders.linear_threshold import LinearThreshold
+from justicia.encoders.linear_threshold import Contribution, LinearThreshold, contributions
 from justicia.errors import ModelFileError, UnsupportedModelError
 from justicia.words import listed
 
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "REGISTRY",
+    "Contribution",
     "Decision",
     "LinearThreshold",
     "SelfCheck",
     "Tree",
     "check_encoding",
+    "contributions",
     "encode",
     "predict",
     "predictions",

@@ -11,7 +11,53 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["LinearThreshold"]
+    from justicia.encoders.decisions import Decision
+    from justicia.population.domain import Domain
+
+__all__ = ["Contribution", "LinearThreshold", "contributions"]
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """The range of what a feature adds to a score, over the values of the table.
+
+    Attributes
+    ----------
+    feature : str
+    lo, hi : float
+    lo_at, hi_at : str
+        Values at which it adds that; the first when there are several.
+    """
+
+    feature: str
+    lo: float
+    hi: float
+    lo_at: str
+    hi_at: str
+
+
+def contributions(decision: Decision, domain: Domain, points: np.ndarray) -> tuple[Contribution, ...]:
+    """What each feature adds to the score at least and at most, widest ranges first; empty for other decisions.
+
+    Parameters
+    ----------
+    decision : Decision
+    domain : Domain
+    points : int array of shape (n_rows, n_features)
+        The domain point of each row; values that no row has are left out.
+    """
+    if not isinstance(decision, LinearThreshold):
+        return ()
+    found = []
+    for feature, values, cells in zip(domain.features, decision.contributions, points.T, strict=True):
+        held = np.flatnonzero(np.bincount(cells, minlength=len(values)))
+        low, high = held[np.argmin(values[held])], held[np.argmax(values[held])]
+        found.append(
+            Contribution(
+                feature.name, float(values[low]), float(values[high]), feature.labels[low], feature.labels[high]
+            )
+        )
+    return tuple(sorted(found, key=lambda one: one.lo - one.hi))
 
 
 @dataclass(frozen=True)

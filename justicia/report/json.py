@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -10,6 +11,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from justicia._version import __version__
+from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.errors import InputError
 
 if TYPE_CHECKING:
@@ -93,6 +95,7 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
             "class": audit.fitted.class_name,
             "sklearn": {"trained": audit.model.trained, "now": sklearn.__version__},
             "features": list(audit.features),
+            "score": _score(audit),
         },
         "data": {
             "source": audit.table.source,
@@ -109,6 +112,7 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
             "engine": solutions[0].engine,
             "search": audit.search,
             "guarantee": (bounds or solutions)[0].guarantee,
+            "tolerance": audit.tolerance,
             "seconds": round(seconds, 6) if fixed is None else None,
             "label_seconds": round(label_seconds, 6) if fixed is None and audit.roles.truth is not None else None,
         },
@@ -116,12 +120,27 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
             "rows": audit.self_check.rows,
             "boundary_points": audit.self_check.boundary_points,
             "mismatches": 0,
+            "ties": audit.self_check.ties,
         },
         "groupings": [_grouping(grouping) for grouping in audit.groupings],
         "requirements": [
             {"text": held.text, "status": held.status, "reason": held.reason} for held in audit.requirements
         ],
         "warnings": list(audit.warnings),
+    }
+
+
+def _score(audit: Audit) -> dict[str, Any] | None:
+    """The score of a linear or additive model."""
+    decision = audit.decision
+    if not isinstance(decision, LinearThreshold):
+        return None
+    return {
+        "base": decision.base,
+        "threshold": decision.threshold,
+        "favorable": "above" if decision.accepts_above else "not above",
+        "rounding": decision.slack,
+        "contributions": [dataclasses.asdict(one) for one in audit.contributions],
     }
 
 

@@ -9,7 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.report.groups import MOST_GROUPS, group_table, number, outside, percent
+from justicia.report.scores import rule_text, score_table
 from justicia.words import counted, shown
 
 if TYPE_CHECKING:
@@ -43,6 +45,9 @@ def audit_to_text(audit: Audit, width: int = 100, *, all_groups: bool = False) -
 def render(audit: Audit, *, width: int = 100, all_groups: bool = False) -> RenderableType:
     """The audit as something that a rich console prints; long tables in part unless `all_groups` is set."""
     parts: list[RenderableType] = [_heading(audit)]
+    scores = score_table(audit, every=all_groups)
+    if scores is not None:
+        parts += [Text(""), Padding(scores, (0, 0, 0, 2))]
     parts += [_grouping(grouping, audit.confidence, width, all_groups) for grouping in audit.groupings]
     if audit.requirements:
         parts.append(_requirements(audit))
@@ -68,6 +73,8 @@ def _heading(audit: Audit) -> RenderableType:
     grid.add_row("favorable", _text(favorable))
     grid.add_row("depends on", Text(shown(", ".join(audit.features) or "nothing", 5000)))
     solution = audit.groupings[0].solution
+    if isinstance(audit.decision, LinearThreshold):
+        grid.add_row("rule", Text(rule_text(audit.decision)))
     grid.add_row("population", Text(_population(audit.groupings[0])))
     grid.add_row("fit", Text(_fit(audit)))
     grid.add_row("engine", Text(f"{solution.engine}, {_guarantee(audit)}"))
@@ -76,6 +83,7 @@ def _heading(audit: Audit) -> RenderableType:
         Text(
             f"0 mismatches with predict on {counted(check.rows, 'row')} and "
             f"{counted(check.boundary_points, 'boundary point')}"
+            + (f"; {counted(check.ties, 'tie')}, which rounding may flip either way" if check.ties else "")
         ),
     )
     return Group(Text("Audit by justicia", style="bold"), grid)
@@ -104,7 +112,11 @@ def _guarantee(audit: Audit) -> str:
     kinds = {grouping.solution.guarantee for grouping in audit.groupings}
     if kinds == {"exact"}:
         return "exact"
-    return "bounds: the true rate certainly lies between them"
+    if any(grouping.solution.search == "learn" for grouping in audit.groupings):
+        return "bounds: the true rate certainly lies between them"
+    enclosures = [held for grouping in audit.groupings for held in grouping.solution.enclosures]
+    widest = max(float(held.hi) - float(held.lo) for held in enclosures)
+    return f"bounds at most {widest:.1e} apart: the true rate certainly lies between them"
 
 
 def _grouping(grouping: GroupingAudit, confidence: float, width: int, all_groups: bool) -> RenderableType:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, TunedThresholdClassifierCV
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 import justicia
@@ -251,8 +254,10 @@ def test_a_word_in_a_number_column_is_named():
     ("model", "says"),
     [
         (RandomForestClassifier(3), "sklearn.ensemble.RandomForestClassifier is not supported"),
-        (LogisticRegression(), "supported are sklearn.tree.DecisionTreeClassifier"),
-        (make_pipeline(PolynomialFeatures(), DecisionTreeClassifier()), "PolynomialFeatures before the classifier"),
+        (KNeighborsClassifier(), "supported are DecisionTreeClassifier, .*LogisticRegression, .*GaussianNB"),
+        (make_pipeline(PCA(1), DecisionTreeClassifier()), "PCA before the classifier .*mixes all columns"),
+        (make_pipeline(PolynomialFeatures(), RidgeClassifier()), "cross terms .age, pay multiplied"),
+        (SVC(), "kernel 'rbf' is not supported"),
     ],
 )
 def test_what_is_not_supported_is_refused_by_name(model, says):
