@@ -14,6 +14,7 @@ import numpy as np
 
 from justicia.encoders.bisection import LARGEST, last_true
 from justicia.encoders.cells import Layout, cut_into_cells
+from justicia.encoders.check import predict
 from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.encoders.preprocessing import trace
 from justicia.errors import ModelFileError, UnsupportedModelError
@@ -131,6 +132,7 @@ def encode_additive(
         contributions[feature] += score.terms(column, layout.values_of[column])
         magnitudes[feature] += score.sizes(column, layout.values_of[column])
     if not all(np.isfinite(values).all() for values in contributions):
+        predict(model, frame)
         raise ModelFileError(f"the fitted {model.class_name} gives values of the table no finite score")
 
     exact = low == high and dtype is np.float64

@@ -60,7 +60,7 @@ def predict(model: FittedModel, frame: pd.DataFrame) -> np.ndarray:
         warnings.simplefilter("ignore")
         try:
             return np.asarray(model.predictor.predict(frame)).ravel()
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, IndexError) as error:
             raise TableError(_why_refused(model, frame, error)) from error
 
 

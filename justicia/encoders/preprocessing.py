@@ -38,7 +38,7 @@ class Wire:
     stepped : bool
         The value is constant between the source's `kinks`, or depends on categories only.
     monotone : bool
-        The value never falls, or never rises, as the source's number grows.
+        Every number is taken, and the value never falls, or never rises, as the source's number grows.
     """
 
     source: int
@@ -272,6 +272,11 @@ def _same(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list
     return [replace(wire, raw=False) for wire in wires]
 
 
+def _curved(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
+    """Steps that refuse some numbers, or make infinity of large ones: the table's values alone are sent through."""
+    return [replace(wire, raw=False, monotone=False) for wire in wires]
+
+
 def _selected(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
     return [wire for wire, kept in zip(wires, step.get_support(), strict=True) if kept]
 
@@ -297,9 +302,6 @@ def _powers(step: Any, wires: list[Wire], block: Block, depth: int | None) -> li
     return out
 
 
-_RISING_OR_FALLING = frozenset("arctan cbrt exp expm1 log log10 log1p log2 sqrt".split())
-
-
 def _function(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
     ufunc = isinstance(step.func, np.ufunc) and not step.kw_args
     if not ufunc and not _is_elementwise(step, len(wires)):
@@ -308,8 +310,7 @@ def _function(step: Any, wires: list[Wire], block: Block, depth: int | None) -> 
             f"step FunctionTransformer({name}) is not supported: its function must give each number a number of its "
             "own, whatever stands in other rows and columns"
         )
-    monotone = ufunc and step.func.__name__ in _RISING_OR_FALLING
-    return [Wire(wire.source, False, wire.stepped, wire.monotone and monotone) for wire in wires]
+    return _curved(step, wires, block, depth)
 
 
 def _is_elementwise(step: Any, width: int) -> bool:
@@ -416,7 +417,7 @@ _FOLLOW: Mapping[str, Callable[[Any, list[Wire], Block, int | None], list[Wire]]
     "OneHotEncoder": _encoded,
     "OrdinalEncoder": _encoded,
     "PolynomialFeatures": _powers,
-    "PowerTransformer": _same,
+    "PowerTransformer": _curved,
     "QuantileTransformer": _same,
     "RobustScaler": _same,
     "SelectKBest": _selected,

@@ -14,7 +14,8 @@ _BY_MODULE = {
     "collections": "OrderedDict",
     "numpy": (
         "bool bool_ dtype float16 float32 float64 floating int16 int32 int64 int8 integer ndarray number object_ str_ "
-        "uint16 uint32 uint64 uint8 exp expm1 log log10 log1p log2 sqrt square"
+        "uint16 uint32 uint64 uint8 absolute arcsinh arctan cbrt exp expm1 log log10 log1p log2 negative reciprocal sinh "
+        "sqrt square tanh"
     ),
     "numpy._core.multiarray": "_reconstruct scalar",
     "numpy._core.numeric": "_frombuffer",
@@ -24,6 +25,7 @@ _BY_MODULE = {
     "numpy.random._pcg64": "PCG64",
     "numpy.random._pickle": "__bit_generator_ctor __generator_ctor __randomstate_ctor",
     "numpy.random.bit_generator": "SeedSequence __pyx_unpickle_SeedSequence",
+    "scipy._lib.array_api_compat.numpy._aliases": "asarray",
     "scipy.interpolate._bsplines": "BSpline",
     "scipy.sparse._csc": "csc_array csc_matrix",
     "scipy.sparse._csr": "csr_array csr_matrix",
@@ -52,6 +54,7 @@ _BY_MODULE = {
     "sklearn.ensemble._stacking": "StackingClassifier",
     "sklearn.ensemble._voting": "VotingClassifier",
     "sklearn.ensemble._weight_boosting": "AdaBoostClassifier",
+    "sklearn.feature_selection._mutual_info": "mutual_info_classif",
     "sklearn.feature_selection._univariate_selection": "SelectKBest SelectPercentile chi2 f_classif",
     "sklearn.feature_selection._variance_threshold": "VarianceThreshold",
     "sklearn.impute._base": "MissingIndicator SimpleImputer",
