@@ -14,8 +14,8 @@ _BY_MODULE = {
     "collections": "OrderedDict",
     "numpy": (
         "bool bool_ dtype float16 float32 float64 floating int16 int32 int64 int8 integer ndarray number object_ str_ "
-        "uint16 uint32 uint64 uint8 absolute arcsinh arctan cbrt exp expm1 log log10 log1p log2 negative reciprocal sinh "
-        "sqrt square tanh"
+        "uint16 uint32 uint64 uint8 absolute arcsinh arctan cbrt exp expm1 log log10 log1p log2 negative reciprocal "
+        "sinh sqrt square tanh"
     ),
     "numpy._core.multiarray": "_reconstruct scalar",
     "numpy._core.numeric": "_frombuffer",

@@ -160,7 +160,7 @@ def enclose(
     -------
     low, high : float64 arrays of shape (n_groups,)
     """
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     whole = np.ones(n_groups) if mass is None else mass
     state = _State(np.zeros(n_groups), whole.copy())
@@ -209,6 +209,7 @@ def _refine(
     parts, circle = _circle(parts, mass, target, reach, tolerance)
     first = np.clip(0.2 / tolerance, BLOCK, _LARGEST_FIRST)
     degree = _whole_blocks(np.full(len(groups), first))
+    tried = np.zeros(len(groups))
     known = _Known(parts, circle.length, len(groups))
     active = np.arange(len(groups))
     while len(active):
@@ -228,7 +229,8 @@ def _refine(
         # What more frequencies can take away is the slope; the rest is charged whatever their number.
         wanted = slope * degree[active] / np.maximum(tolerance - (high - low - slope), tolerance / 8)
         # An atom at the threshold does not get narrower; one beside it does not until the degree tells them apart.
-        stuck = (width > 0.7 * before) & (degree[active] > _ENOUGH)
+        stuck = (width > 0.7 * before) & (degree[active] > np.maximum(2.0 * tried[active], _ENOUGH))
+        tried[active] = degree[active]
         again = (width > tolerance) & ~stuck & (degree[active] < _MOST_FREQUENCIES)
         wanted = np.clip(1.03 * wanted, 1.1 * degree[active], np.minimum(256 * degree[active], _MOST_FREQUENCIES))
         degree[active] = _whole_blocks(wanted)
