@@ -190,7 +190,7 @@ def verify(
     search: str = "enumerate",
     solver: str = "auto",
     time_limit: float | None = None,
-    tolerance: float = solvers.TOLERANCE,
+    tolerance: float | None = None,
     confidence: float = 0.95,
     require: str | Sequence[str] = (),
     features: Sequence[str] | None = None,
@@ -229,7 +229,8 @@ def verify(
     time_limit : float, optional
         Seconds for the engine; bounds reached so far are the answer then.
     tolerance : float
-        Width of the bounds that an engine has to reach when it approaches the answer (linear models).
+        Width of the bounds that an engine has to reach when it approaches the answer. Left out, it is the engine's
+        own: 1e-4 for linear models, 2e-3 for tree ensembles.
     confidence : float
         Of the intervals that stand beside the rates of the rows.
     require : str or sequence of str
@@ -303,10 +304,12 @@ def verify(
         added = encoders.contributions(decision, domain, points)
         _announce_features(domain.names, table, unseen)
 
+        engine = solvers.pick(solver, decision)
+        tolerance = engine.tolerance if tolerance is None else tolerance
         groups = [tables.group_rows(table.people, names, bins=edges, missing=missing) for names in roles.groupings]
         question = Question(
             decision, domain, points, frame, groups, roles.strata,
-            population, solvers.pick(solver, decision), search, time_limit, tolerance, seen.one_hot, seen.expansion,
+            population, engine, search, time_limit, tolerance, seen.one_hot, seen.expansion,
         )  # fmt: skip
         groupings = []
         for grouping in groups:

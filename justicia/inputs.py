@@ -59,7 +59,7 @@ def check_numbers(confidence: Any, time_limit: Any, tolerance: Any) -> None:
         raise InputError(f"confidence {confidence:g} does not lie between 0 and 1")
     if time_limit is not None and not time_limit >= 0:
         raise InputError(f"time limit {time_limit:g} is no number of seconds")
-    if not 0 < tolerance <= 1:
+    if tolerance is not None and not 0 < tolerance <= 1:
         raise InputError(f"tolerance {tolerance:g} does not lie between 0 and 1: it is a width of bounds of rates")
 
 

@@ -60,10 +60,8 @@ class _Announcer(logging.Handler):
 @click.option(
     "--tolerance",
     type=float,
-    default=1e-4,
-    show_default=True,
     metavar="WIDTH",
-    help="Width to which the rates of a linear model are bounded.",
+    help="Width to which rates are bounded.  [default: 1e-4 for linear models, 2e-3 for tree ensembles]",
 )
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals beside the rows' rates.")
 @click.option(

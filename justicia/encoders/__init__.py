@@ -8,6 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from justicia.encoders.additive_trees import AdditiveTrees
 from justicia.encoders.check import SelfCheck, check_encoding, predict, predictions
 from justicia.encoders.decisions import Decision, Tree
 from justicia.encoders.linear_threshold import Contribution, LinearThreshold, contributions
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "REGISTRY",
+    "AdditiveTrees",
     "Contribution",
     "Decision",
     "LinearThreshold",
@@ -39,6 +41,12 @@ __all__ = [
 REGISTRY = {
     "sklearn.tree.DecisionTreeClassifier": "justicia.encoders.decision_tree",
     "sklearn.tree.ExtraTreeClassifier": "justicia.encoders.decision_tree",
+    "sklearn.ensemble.AdaBoostClassifier": "justicia.encoders.forest",
+    "sklearn.ensemble.BaggingClassifier": "justicia.encoders.forest",
+    "sklearn.ensemble.ExtraTreesClassifier": "justicia.encoders.forest",
+    "sklearn.ensemble.RandomForestClassifier": "justicia.encoders.forest",
+    "sklearn.ensemble.GradientBoostingClassifier": "justicia.encoders.boosting",
+    "sklearn.ensemble.HistGradientBoostingClassifier": "justicia.encoders.boosting",
     "sklearn.linear_model.LogisticRegression": "justicia.encoders.linear",
     "sklearn.linear_model.LogisticRegressionCV": "justicia.encoders.linear",
     "sklearn.linear_model.Perceptron": "justicia.encoders.linear",

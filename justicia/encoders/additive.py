@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from justicia.models import FittedModel
 
-__all__ = ["Score", "encode_additive", "two_classes"]
+__all__ = ["Score", "encode_additive", "rule_of", "two_classes"]
 
 _TIE = 1e-12
 """Relative size of a score that counts as a tie, at least."""
@@ -75,6 +75,20 @@ class Score:
     response_error: float = 0.0
     exact: Callable[[int, np.ndarray], bool] | None = None
 
+    @classmethod
+    def of_sum(
+        cls,
+        response: Callable[[str, np.ndarray], np.ndarray],
+        threshold: float = 0.0,
+        response_error: float = 0.0,
+    ) -> Score:
+        """The rule of a score that is no sum over columns."""
+
+        def none(column: int, values: np.ndarray) -> np.ndarray:
+            raise NotImplementedError
+
+        return cls(0.0, (), none, none, 0.0, 0, response, threshold, response_error)
+
 
 def two_classes(model: FittedModel) -> bool:
     """Whether the model tells two classes apart; False when it knows one only.
@@ -115,7 +129,7 @@ def encode_additive(
         Of the features that move the score.
     """
     dtype = _computed_in(model, frame)
-    above, below, low, high = _rule(model, favorable, score, dtype)
+    above, below, low, high = rule_of(model, favorable, score, dtype)
     if above == below:
         return LinearThreshold((), 0.0, 0.0, not above, 0.0), Domain(())
     blocks = trace(model.steps, list(frame.columns))
@@ -178,8 +192,8 @@ def _computed_in(model: FittedModel, frame: pd.DataFrame) -> type[np.floating[An
     return np.float32 if small else np.float64
 
 
-def _rule(
-    model: FittedModel, favorable: Collection[Any], score: Score, dtype: type[np.floating[Any]]
+def rule_of(
+    model: FittedModel, favorable: Collection[Any], score: Score, dtype: type[np.floating[Any]] = np.float64
 ) -> tuple[bool, bool, float, float]:
     """Whether the outcome is favorable above and below the threshold of the score, and between what that lies.
 

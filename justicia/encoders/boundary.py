@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from justicia.encoders.cells import as_column, value_column
+from justicia.encoders.additive_trees import AdditiveTrees
+from justicia.encoders.cells import number_column, value_column
 from justicia.encoders.decisions import Tree
 from justicia.encoders.linear_threshold import LinearThreshold
 
@@ -28,8 +29,9 @@ def boundary_frame(decision: Decision, domain: Domain, frame: pd.DataFrame, poin
     Of a tree: for each edge between two cells of a numeric feature the largest value below, the smallest above, and
     the float32 neighbours of the edge; for every feature each category, the missing value and the unseen category,
     where the model takes them. Each row otherwise follows the path to a node that tests the feature, so that the value
-    matters. Of a sum: rows close to the threshold, with one feature changed so as to step over it, and with missing
-    values and unseen categories.
+    matters. Of many trees the same with rows of the table, as many of the tests as there is time for. Of a sum: rows
+    close to the threshold, with one feature changed so as to step over it, and with missing values and unseen
+    categories.
 
     Parameters
     ----------
@@ -46,6 +48,8 @@ def boundary_frame(decision: Decision, domain: Domain, frame: pd.DataFrame, poin
     elif isinstance(decision, LinearThreshold):
         most = int(np.clip(_MOST_NUMBERS // max(len(frame.columns), 1), 50, 2000))
         cells = decision.near_boundary(points, [_special(feature) for feature in domain.features], most)
+    elif isinstance(decision, AdditiveTrees):
+        cells, changed = _of_trees(decision, domain, points, _MOST_NUMBERS // max(len(frame.columns), 1))
     else:
         raise TypeError(f"no boundary is known of a {type(decision).__name__}")
     return _rows(cells, changed, domain, frame)
@@ -82,6 +86,41 @@ def _of_tree(decision: Tree, domain: Domain) -> tuple[np.ndarray, list[tuple[int
     return np.array(cells, dtype=np.int64).reshape(len(cells), len(domain.sizes)), changed
 
 
+def _of_trees(
+    decision: AdditiveTrees, domain: Domain, points: np.ndarray, most: int
+) -> tuple[np.ndarray, list[tuple[int, float]]]:
+    """Rows of the table with one feature put next to a test; special cells of every feature."""
+    cells: list[np.ndarray] = []
+    changed: list[tuple[int, float]] = []
+
+    def add(feature: int, cell: int, value: float | None = None) -> None:
+        base = points[len(cells) * 7919 % len(points)].copy()
+        base[feature] = cell
+        cells.append(base)
+        changed.append((-1, 0.0) if value is None else (feature, value))
+
+    for feature, held in enumerate(domain.features):
+        for cell in _special(held):
+            add(feature, cell)
+    n_tests = len(decision.test_feature)
+    for test in np.unique(
+        np.linspace(0, n_tests - 1, min(n_tests, int(np.clip(most, 50, 2000)) // 5)).astype(np.int64)
+    ):
+        feature = int(decision.test_feature[test])
+        held = domain.features[feature]
+        goes = decision.goes_left(int(test))
+        if held.edges is not None and not held.by_value:
+            n_intervals = len(held.edges) + 1
+            for i in np.flatnonzero(goes[: n_intervals - 1] != goes[1:n_intervals])[:1]:
+                for value in _neighbours(float(held.edges[i])):
+                    add(feature, int(i), value)
+        else:
+            for side in (goes, ~goes):
+                if side.any():
+                    add(feature, int(np.argmax(side)))
+    return np.array(cells, dtype=np.int64).reshape(len(cells), len(domain.sizes)), changed
+
+
 def _rows(points: np.ndarray, changed: list[tuple[int, float]], domain: Domain, frame: pd.DataFrame) -> pd.DataFrame:
     """Rows of the frame at some points, single numbers of which are changed."""
     import pandas as pd
@@ -100,7 +139,7 @@ def _rows(points: np.ndarray, changed: list[tuple[int, float]], domain: Domain, 
             values = np.array(held.representatives, dtype=np.float64)[points[:, feature]]
             at = np.flatnonzero([where == feature for where, _ in changed])
             values[at] = [changed[i][1] for i in at]
-            columns[name] = as_column(values, frame[name])
+            columns[name] = number_column(values, frame[name], of_table=held.by_value)
         else:
             chosen = [held.representatives[cell] for cell in points[:, feature]]
             columns[name] = value_column(chosen, frame[name], held.representatives)

@@ -20,13 +20,13 @@ from justicia.population.domain import Domain, Feature
 from justicia.words import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     import pandas as pd
 
     from justicia.encoders.preprocessing import Block, Kink
 
-__all__ = ["Layout", "as_column", "cut_into_cells", "value_column"]
+__all__ = ["Layout", "cut_into_cells", "number_column", "value_column"]
 
 _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 _LARGEST_WHOLE = 2**53
@@ -155,7 +155,11 @@ def _settle_values(column: _Column, series: pd.Series[Any]) -> None:
     if not held:
         column.missing = np.nan
         column.edges = np.zeros(0)
-        if column.by_value:
+        if column.by_value and _is_whole(series):
+            # As floats such numbers would run together: each is a category.
+            column.edges, column.whole = None, True
+            column.values = series.drop_duplicates().dropna().tolist()
+        elif column.by_value:
             column.values = _numbers(series)
             column.edges = np.array(column.values[:-1], dtype=np.float64)
         return
@@ -170,6 +174,14 @@ def _settle_values(column: _Column, series: pd.Series[Any]) -> None:
     column.values = list(known)
     # Beside NaN such numbers would become floats and run together; a column of integers has no empty cells.
     column.whole = not text and any(isinstance(value, int) and abs(value) > _LARGEST_WHOLE for value in known)
+
+
+def _is_whole(series: pd.Series[Any]) -> bool:
+    """Whether a column holds integers that floats cannot tell apart."""
+    if not str(series.dtype).lower().lstrip("u").startswith("int"):
+        return False
+    held = series.dropna()
+    return bool(len(held) and max(abs(int(held.max())), abs(int(held.min()))) > _LARGEST_WHOLE)
 
 
 def _numbers(series: pd.Series[Any]) -> list[float]:
@@ -224,7 +236,12 @@ def _some_number(series: pd.Series[Any]) -> float:
 
 
 def _frame(
-    block: Block, candidates: Mapping[str, Any], fills: Mapping[str, Any], frame: pd.DataFrame, n_rows: int
+    block: Block,
+    candidates: Mapping[str, Any],
+    fills: Mapping[str, Any],
+    frame: pd.DataFrame,
+    n_rows: int,
+    by_value: Collection[str] = (),
 ) -> pd.DataFrame:
     """Rows for `block` that hold the candidates of each column, padded with its fill."""
     import pandas as pd
@@ -239,7 +256,7 @@ def _frame(
         elif isinstance(values, np.ndarray):
             padded = np.full(n_rows, values[0])
             padded[: len(values)] = values
-            built[name] = pd.Series(as_column(padded, frame[name]))
+            built[name] = number_column(padded, frame[name], of_table=name in by_value)
         else:
             listed = [*values, *([fill] * (n_rows - len(values)))]
             built[name] = value_column(listed, frame[name], [fill, *listed])
@@ -252,6 +269,23 @@ def value_column(values: Sequence[Any], like: pd.Series[Any], known: Sequence[An
 
     text = like.dtype == object or any(isinstance(value, str) for value in known)
     return pd.Series(values, dtype=object) if text else pd.Series(values)
+
+
+def number_column(values: np.ndarray, like: pd.Series[Any], *, of_table: bool) -> pd.Series[Any]:
+    """Numbers in the type in which a transformer gets them; those of the table in the very type of its column.
+
+    A function of one's own may take integers and booleans for something else than the same numbers as floats.
+    """
+    import pandas as pd
+
+    kind = str(like.dtype).lower()
+    if of_table and (like.dtype.kind in "iub" or kind in ("boolean", "float64", "float32")):
+        held = pd.Series(values)
+        if pd.api.types.is_extension_array_dtype(like.dtype):
+            return held.where(held.notna(), None).astype(like.dtype)
+        if not np.isnan(values).any():
+            return held.astype(like.dtype)
+    return pd.Series(as_column(values, like))
 
 
 def as_column(values: np.ndarray, like: pd.Series[Any]) -> np.ndarray:
@@ -368,11 +402,12 @@ def _settle_specials(
     terms: Callable[[int, np.ndarray], np.ndarray] | None,
 ) -> None:
     """Find which columns take missing values and unseen categories: those that every transformer lets through."""
+    by_value = {name for name, column in columns.items() if column.by_value}
 
     def passes(block: Block, candidates: dict[str, Any]) -> bool:
         rows = max(len(values) for values in candidates.values())
         try:
-            outputs = block.apply(_frame(block, candidates, fills, frame, rows))
+            outputs = block.apply(_frame(block, candidates, fills, frame, rows, by_value))
         except (ValueError, TypeError):
             return False
         if not allow_nan and np.isnan(outputs).any():
@@ -400,6 +435,7 @@ def _outputs(
 ) -> dict[int, np.ndarray]:
     """For each matrix column of a cut source column, its value in each cell."""
     values: dict[int, np.ndarray] = {}
+    by_value = {name for name, column in columns.items() if column.by_value}
     for block in blocks:
         candidates: dict[str, Any] = {}
         for name in block.columns:
@@ -411,7 +447,7 @@ def _outputs(
             continue
         n_rows = max(len(held) for held in candidates.values())
         try:
-            outputs = block.apply(_frame(block, candidates, fills, frame, n_rows))
+            outputs = block.apply(_frame(block, candidates, fills, frame, n_rows, by_value))
         except (ValueError, TypeError) as error:
             raise UnsupportedModelError(f"a preprocessing step refuses its own categories: {error}") from error
         if outputs.shape[1] != len(block.wires):

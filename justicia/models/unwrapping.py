@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -64,7 +65,11 @@ def full_name(thing: Any) -> str:
     'sklearn.tree.DecisionTreeClassifier'
     """
     kind = type(thing)
-    return ".".join([*(part for part in kind.__module__.split(".") if not part.startswith("_")), kind.__name__])
+    parts = kind.__module__.split(".")
+    public = next((i for i, part in enumerate(parts) if part.startswith("_")), len(parts))
+    if getattr(sys.modules.get(".".join(parts[:public])), kind.__name__, None) is kind:
+        parts = parts[:public]
+    return ".".join([*(part for part in parts if not part.startswith("_")), kind.__name__])
 
 
 def unwrap(predictor: Any) -> FittedModel:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from justicia.errors import InputError
 from justicia.solvers.base import TOLERANCE, Solution, Solver, TooLargeError
+from justicia.solvers.branch_and_bound import BranchAndBound
 from justicia.solvers.fourier import Fourier
 from justicia.solvers.paths import Paths
 from justicia.solvers.sums import Sums
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ENGINES", "SEARCHES", "TOLERANCE", "Solution", "Solver", "TooLargeError", "pick"]
 
-ENGINES: dict[str, Solver] = {engine.name: engine for engine in (Paths(), Sums(), Fourier())}
+ENGINES: dict[str, Solver] = {engine.name: engine for engine in (Paths(), Sums(), Fourier(), BranchAndBound())}
 """Every engine by name, in the order in which they are tried."""
 
 SEARCHES = ("enumerate", "learn")
@@ -28,6 +29,7 @@ class _FirstThatCan:
     """Asks engines in turn until one can answer."""
 
     name = "auto"
+    tolerance = TOLERANCE
 
     def __init__(self, engines: list[Solver]) -> None:
         self._engines = engines

@@ -79,6 +79,8 @@ class Solver(Protocol):
     """An engine that answers formulas."""
 
     name: str
+    tolerance: float
+    """Width of bounds that is reached unless another is asked for."""
 
     def takes(self, decision: Decision) -> bool:
         """Whether the engine answers formulas with this matrix."""

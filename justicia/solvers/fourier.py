@@ -81,6 +81,7 @@ class Fourier:
     """Inverts characteristic functions."""
 
     name = "fourier"
+    tolerance = TOLERANCE
 
     def takes(self, decision: Decision) -> bool:
         """Whether the decision is a linear threshold."""

@@ -31,6 +31,7 @@ class Paths:
     """Sums leaf boxes."""
 
     name = "paths"
+    tolerance = TOLERANCE
 
     def takes(self, decision: Decision) -> bool:
         """Whether the decision is a tree."""

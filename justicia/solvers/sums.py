@@ -41,6 +41,7 @@ class Sums:
     """Adds up the distinct sums of a score."""
 
     name = "sums"
+    tolerance = TOLERANCE
 
     def takes(self, decision: Decision) -> bool:
         """Whether the decision is a linear threshold."""

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
@@ -356,11 +355,3 @@ def test_the_score_is_reported_feature_by_feature():
     tree = justicia.verify("tree", "ricci")
     assert tree.to_dict()["model"]["score"] is None
     assert tree.contributions == ()
-
-
-def test_forests_are_still_refused_by_name():
-    frame, label = table()
-    with pytest.raises(UnsupportedModelError, match="RandomForestClassifier is not supported"):
-        justicia.verify(
-            RandomForestClassifier(2).fit(frame[["age"]], label), frame, sensitive_features="sex", favorable=1
-        )

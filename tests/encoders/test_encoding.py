@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV, TunedThresholdClassifierCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -253,7 +253,7 @@ def test_a_word_in_a_number_column_is_named():
 @pytest.mark.parametrize(
     ("model", "says"),
     [
-        (RandomForestClassifier(3), "sklearn.ensemble.RandomForestClassifier is not supported"),
+        (DummyClassifier(), "sklearn.dummy.DummyClassifier is not supported"),
         (KNeighborsClassifier(), "supported are DecisionTreeClassifier, .*LogisticRegression, .*GaussianNB"),
         (make_pipeline(PCA(1), DecisionTreeClassifier()), "PCA before the classifier .*mixes all columns"),
         (make_pipeline(PolynomialFeatures(), RidgeClassifier()), "cross terms .age, pay multiplied"),

@@ -1,0 +1,135 @@
+"""Encode scikit-learn's forests, bagged trees and AdaBoost over trees.
+
+A forest adds up its trees' shares of each class; the first class wins a tie. AdaBoost adds up its trees' weighted
+votes. The order in which scikit-learn adds depends on threads, so scores within rounding of a tie are undecided.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from justicia.encoders.additive import Score, rule_of, two_classes
+from justicia.encoders.additive_trees import AdditiveTrees, assemble, layout_of, stacked
+from justicia.errors import ModelFileError, UnsupportedModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import pandas as pd
+
+    from justicia.models import FittedModel
+    from justicia.population.domain import Domain
+
+__all__ = ["encode", "sklearn_tree"]
+
+
+def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) -> tuple[AdditiveTrees, Domain]:
+    """Encode a fitted forest, a bagging of trees or an AdaBoost over trees, of two classes.
+
+    Raises
+    ------
+    UnsupportedModelError
+        When a step or a base estimator is not supported, or there are more than two classes.
+    ModelFileError
+        When a tree's arrays are malformed.
+    """
+    two_classes(model)
+    estimator = model.estimator
+    name = type(estimator).__name__
+    boosted = name == "AdaBoostClassifier"
+    subsets = getattr(estimator, "estimators_features_", [None] * len(estimator.estimators_))
+    weights = np.asarray(estimator.estimator_weights_) if boosted else np.ones(len(estimator.estimators_))
+    total = float(weights[: len(estimator.estimators_)].sum())
+    trees = []
+    for member, columns, weight in zip(estimator.estimators_, subsets, weights, strict=False):
+        if type(member).__name__ not in ("DecisionTreeClassifier", "ExtraTreeClassifier"):
+            raise UnsupportedModelError(
+                f"{model.class_name} over {type(member).__name__} is not supported: over decision trees it is"
+            )
+        tree = sklearn_tree(member.tree_)
+        if columns is not None:
+            tree["column"] = np.where(tree["left"] >= 0, np.asarray(columns)[np.maximum(tree["column"], 0)], -1)
+        tree["value"] = _votes(member, tree["value"], boosted) * (weight / total)
+        trees.append(tree)
+    raw = stacked(trees)
+
+    def response(method: str, scores: np.ndarray) -> np.ndarray:
+        if boosted:
+            return scores if method == "decision_function" else 1.0 / (1.0 + np.exp(-scores))
+        if method != "predict_proba":
+            raise UnsupportedModelError(f"{model.class_name} has no {method}, which its threshold wrapper asks for")
+        return (1.0 + scores) / 2.0
+
+    score = Score.of_sum(response=response, response_error=16 * float(np.finfo(np.float64).eps))
+    above, below, low, high = rule_of(model, favorable, score)
+    if above == below:
+        return constant(above)
+    layout = layout_of(model, frame, raw, allow_nan=_takes_nan(estimator, boosted))
+    slack = 1e-12 + 8 * len(trees) * float(np.finfo(np.float64).eps) + (high - low) / 2
+    return assemble(raw, layout, 0.0, (low + high) / 2, slack, accepts_above=above)
+
+
+def constant(accepts: bool) -> tuple[AdditiveTrees, Domain]:
+    """A decision that depends on nothing."""
+    from justicia.population.domain import Domain
+
+    whole = np.zeros(0, dtype=np.int32)
+    held = AdditiveTrees(
+        sizes=(),
+        roots=whole,
+        left=whole,
+        right=whole,
+        test=whole,
+        value=np.zeros(0),
+        test_feature=whole,
+        test_cut=whole,
+        test_missing=np.zeros(0, dtype=bool),
+        test_cells=(),
+        base=0.0,
+        threshold=1.0,
+        accepts_above=not accepts,
+        slack=0.0,
+        ranks=(),
+        missing=(),
+    )
+    return held, Domain(())
+
+
+def sklearn_tree(arrays: Any) -> dict[str, np.ndarray]:
+    """A fitted scikit-learn tree by the names of `RawTrees`; `value` of shape (n_nodes, n_values)."""
+    left = np.asarray(arrays.children_left)
+    missing = getattr(arrays, "missing_go_to_left", None)
+    if arrays.n_outputs != 1:
+        raise UnsupportedModelError("trees of several outputs are not supported")
+    return {
+        "left": left,
+        "right": np.asarray(arrays.children_right),
+        "column": np.asarray(arrays.feature),
+        "threshold": np.asarray(arrays.threshold),
+        "missing_left": np.zeros(len(left), dtype=bool) if missing is None else np.asarray(missing, dtype=bool),
+        "value": np.asarray(arrays.value)[:, 0, :],
+    }
+
+
+def _votes(member: Any, value: np.ndarray, boosted: bool) -> np.ndarray:
+    """What each node says for the second class against the first, between -1 and 1."""
+    classes = [int(one) if isinstance(one, (int, float, np.number)) else one for one in member.classes_.tolist()]
+    if value.shape[1] != len(classes):
+        raise ModelFileError("a tree's arrays are malformed: its values are not those of its classes")
+    if boosted:
+        if len(classes) == 1:
+            raise UnsupportedModelError("AdaBoost with a tree that saw one class only is not supported")
+        return np.where(np.argmax(value, axis=1) == 1, 1.0, -1.0) * 2.0
+    totals = value.sum(axis=1)
+    share = value / np.where(totals == 0, 1.0, totals)[:, None]
+    if len(classes) == 1:
+        return np.full(len(value), 1.0 if classes[0] == 1 else -1.0)
+    return share[:, 1] - share[:, 0]
+
+
+def _takes_nan(estimator: Any, boosted: bool) -> bool:
+    from sklearn.utils import get_tags
+
+    return bool(not boosted and get_tags(estimator).input_tags.allow_nan)

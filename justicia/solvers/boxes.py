@@ -1,0 +1,225 @@
+"""Tree ensembles over a population as plain arrays, and the boxes that branch and bound holds open."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from justicia.solvers import _box_kernels as kernels
+
+if TYPE_CHECKING:
+    from justicia.encoders.additive_trees import AdditiveTrees
+    from justicia.population.network import NetworkPopulation
+
+__all__ = ["Boxes", "Problem"]
+
+
+@dataclass
+class Boxes:
+    """Boxes, one a row of every array.
+
+    Attributes
+    ----------
+    cells : int32 array of shape (n, 3 * n_features)
+        First rank, end of the ranks, and whether the missing cell is inside, of ranked features.
+    words : uint64 array of shape (n, n_words)
+        Cells of the other features.
+    mass : float64 array of shape (n, n_groups)
+    numbers : float64 array of shape (n, 3)
+        Least score, largest score, sum of what is settled.
+    counts : int32 array of shape (n, 3)
+        Trees that are open, splits so far, outcome.
+    nodes : int32 array of shape (n, n_trees)
+        Where the open trees stand.
+    """
+
+    cells: np.ndarray
+    words: np.ndarray
+    mass: np.ndarray
+    numbers: np.ndarray
+    counts: np.ndarray
+    nodes: np.ndarray
+
+    @classmethod
+    def empty(cls, n: int, n_features: int, n_words: int, n_groups: int, n_trees: int) -> Boxes:
+        """Room for `n` boxes."""
+        return cls(
+            np.zeros((n, 3 * n_features), np.int32),
+            np.zeros((n, n_words), np.uint64),
+            np.zeros((n, n_groups)),
+            np.zeros((n, 3)),
+            np.zeros((n, 3), np.int32),
+            np.zeros((n, n_trees), np.int32),
+        )
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All arrays, in the order in which the loops take them."""
+        return self.cells, self.words, self.mass, self.numbers, self.counts, self.nodes
+
+    @property
+    def outcome(self) -> np.ndarray:
+        """Outcome of each box."""
+        return self.counts[:, 2]
+
+    def __len__(self) -> int:
+        return len(self.mass)
+
+    @property
+    def bytes_a_box(self) -> int:
+        """Memory of one box."""
+        return sum(array[:1].nbytes for array in self.arrays)
+
+    def grown(self, n: int) -> Boxes:
+        """The same with room for `n` boxes."""
+        held = []
+        for array in self.arrays:
+            wider = np.zeros((n, *array.shape[1:]), array.dtype)
+            wider[: len(array)] = array
+            held.append(wider)
+        return Boxes(*held)
+
+    def put(self, rows: np.ndarray, others: Boxes, which: np.ndarray) -> None:
+        """Put some of the other boxes into these rows."""
+        for mine, theirs in zip(self.arrays, others.arrays, strict=True):
+            mine[rows] = theirs[which]
+
+
+class Problem:
+    """An ensemble and some groups of a population, ready for the loops.
+
+    Parameters
+    ----------
+    decision : AdditiveTrees
+    population : NetworkPopulation
+    groups : slice
+        Which of its groups.
+    """
+
+    def __init__(self, decision: AdditiveTrees, population: NetworkPopulation, groups: slice) -> None:
+        self.n_groups = len(range(*groups.indices(population.n_groups)))
+        self.base = decision.base
+        self.rule = np.array([decision.threshold, decision.slack])
+        self.roots = decision.roots
+        ranked = np.array([ranks is not None for ranks in decision.ranks], dtype=np.int64)
+        missing = np.array([cell is not None for cell in decision.missing], dtype=np.int64)
+        sizes = np.array(decision.sizes, dtype=np.int64)
+        ends = np.cumsum(np.where(ranked == 1, 0, (sizes + 63) // 64))
+        starts = np.concatenate([[0], ends[:-1]]).astype(np.int64)
+        self.n_words = int(ends[-1]) if len(ends) else 0
+        self.shape = np.stack([ranked, sizes - missing, missing, starts, ends], axis=1).astype(np.int64)
+        # Cells by rank, where there are ranks.
+        self._order = [
+            np.arange(size) if ranks is None else np.argsort(ranks)
+            for size, ranks in zip(decision.sizes, decision.ranks, strict=True)
+        ]
+        self.tests, self.masks = _tests(decision, starts)
+        self.nodes = np.stack([decision.left, decision.right, decision.test], axis=1).astype(np.int32)
+        least, most, self.used = kernels.static_ranges(self.nodes, decision.value, self.tests)
+        self.leaves = np.stack([decision.value, least, most], axis=1)
+        self.deepest = _depth(decision)
+        self._population(population, groups)
+
+    def _population(self, population: NetworkPopulation, groups: slice) -> None:
+        nodes = list(reversed(population.nodes))
+        position = {node.feature: i for i, node in enumerate(nodes)}
+        has_children = {parent for node in nodes for parent in node.parents}
+        layout = np.zeros((len(nodes), 8), dtype=np.int64)
+        tables, states, withins = [np.zeros(0)], [np.zeros(0, np.int64)], [np.zeros(0)]
+        for i, node in enumerate(nodes):
+            table, state = node.table[groups], node.states
+            share = None if node.within is None else node.within[groups]
+            if not node.parents and node.feature not in has_children:
+                # One state, whose cells have the probabilities of the feature itself.
+                share = table[:, 0, state] if share is None else table[:, 0, state] * share
+                table, state = np.ones((self.n_groups, 1, 1)), np.zeros(len(state), dtype=np.int64)
+            order = self._order[node.feature]
+            layout[i] = (
+                node.feature, position[node.parents[0]] if node.parents else -1, table.shape[2], table.shape[1],
+                sum(map(len, tables)), sum(map(len, states)), len(state), share is not None,
+            )  # fmt: skip
+            share = np.ones((self.n_groups, len(state))) if share is None else share
+            tables.append(np.ascontiguousarray(table.transpose(1, 2, 0)).ravel())
+            states.append(state[order].astype(np.int64))
+            withins.append(np.ascontiguousarray(share[:, order].T).ravel())
+        self.population = (layout, np.concatenate(tables), np.concatenate(states), np.concatenate(withins))
+
+    def _empty(self, n: int) -> Boxes:
+        return Boxes.empty(n, len(self.shape), self.n_words, self.n_groups, len(self.roots))
+
+    def root(self) -> Boxes:
+        """The box of everything."""
+        boxes = self._empty(1)
+        for feature, (ranked, size, missing, start, end) in enumerate(self.shape):
+            if ranked:
+                boxes.cells[0, 3 * feature : 3 * feature + 3] = 0, size, missing
+            else:
+                boxes.words[0, start:end] = _words(np.ones(size, dtype=bool))
+        boxes.mass[0] = 1.0
+        boxes.numbers[0] = -np.inf, np.inf, self.base
+        boxes.counts[0, 0] = len(self.roots)
+        boxes.nodes[0] = self.roots
+        return boxes
+
+    def expand(
+        self, boxes: Boxes, chosen: np.ndarray, lookahead: int, budget: int, pool: ThreadPoolExecutor, n_threads: int
+    ) -> Boxes:
+        """Both halves of each chosen box; a box that was settled all along gives one child, with its outcome."""
+        out = self._empty(2 * len(chosen))
+        rows = np.ascontiguousarray(chosen, dtype=np.int64)
+
+        def run(part: np.ndarray) -> None:
+            kernels.expand(  # type: ignore[call-arg]
+                int(part[0]), int(part[-1]) + 1, rows, *boxes.arrays, *out.arrays, self.tests, self.masks, self.nodes,
+                self.leaves, self.used, self.shape, *self.population, self.rule, lookahead, budget, self.deepest,
+            )  # fmt: skip
+
+        list(pool.map(run, [part for part in np.array_split(np.arange(len(rows)), n_threads) if len(part)]))
+        return out
+
+    def sample(
+        self, boxes: Boxes, chosen: np.ndarray, counts: np.ndarray, group: int, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Verdicts at points drawn inside boxes, `counts[i]` of them in box chosen[i]: 1 above, 0 below, 2 tied."""
+        first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        uniforms = rng.random((int(first[-1]), 2 * len(self.shape)))
+        verdict = np.zeros(int(first[-1]), dtype=np.int8)
+        kernels.sample(
+            0, len(chosen), np.ascontiguousarray(chosen, dtype=np.int64), first, uniforms, group, boxes.cells,
+            boxes.words, self.tests, self.masks, self.nodes, self.leaves, self.roots, self.shape, *self.population,
+            self.n_groups, self.base, self.rule, verdict,
+        )  # fmt: skip
+        return verdict
+
+
+def _tests(decision: AdditiveTrees, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    tests = np.zeros((max(len(decision.test_feature), 1), 6), dtype=np.int64)
+    masks = [np.zeros(1, dtype=np.uint64)]
+    begin = 1
+    for test, feature in enumerate(decision.test_feature.tolist()):
+        tests[test, :3] = feature, decision.test_cut[test], decision.test_missing[test]
+        if decision.ranks[feature] is None:
+            masks.append(_words(decision.test_cells[test]))
+            tests[test, 3:] = begin, len(masks[-1]), starts[feature]
+            begin += len(masks[-1])
+    return tests, np.concatenate(masks)
+
+
+def _words(cells: np.ndarray) -> np.ndarray:
+    """A set of cells as 64-bit words, lowest bit first."""
+    padded = np.zeros((len(cells) + 63) // 64 * 64, dtype=bool)
+    padded[: len(cells)] = cells
+    return np.packbits(padded, bitorder="little").view(np.uint64)
+
+
+def _depth(decision: AdditiveTrees) -> int:
+    """The longest way from a root to a leaf."""
+    level, depth = decision.roots[decision.test[decision.roots] >= 0], 0
+    while len(level):
+        below = np.concatenate([decision.left[level], decision.right[level]])
+        level = below[decision.test[below] >= 0]
+        depth += 1
+    return depth
