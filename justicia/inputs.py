@@ -343,9 +343,9 @@ def collapse_one_hot(
     table = replace(table, frame=collapse(table.frame, held))
     inside = [feature for feature in held if set(feature.columns) & set(columns)]
     if not inside:
-        return Collapsed(fitted, table, _widened(table.frame[columns]), held, None)
+        return Collapsed(fitted, table, _widened(table.frame[columns], fitted), held, None)
     expansion = models.OneHotExpansion(table.frame, inside, columns)
-    frame = _widened(table.frame[list(expansion.inputs)])
+    frame = _widened(table.frame[list(expansion.inputs)], fitted)
     again = expansion.transform(frame)
     for name in columns:
         if name not in expansion.inputs and not (again[name] == table.frame[name]).all():
@@ -372,10 +372,15 @@ def drop_missing(seen: Collapsed, groupings: Sequence[Sequence[str]]) -> Collaps
     return replace(seen, table=cut, frame=seen.frame[kept].reset_index(drop=True))
 
 
-def _widened(frame: pd.DataFrame) -> pd.DataFrame:
-    """Small integers as int64: beside float32 columns they would make a scaler compute in float32."""
+def _widened(frame: pd.DataFrame, fitted: models.FittedModel) -> pd.DataFrame:
+    """Small integers as int64: beside float32 columns they would make a scaler compute in float32.
+
+    Not before a function of one's own, which may take the type of its numbers for something.
+    """
     kinds = {name: frame[name].dtype for name in frame.columns}
     small = [
         name for name, kind in kinds.items() if isinstance(kind, np.dtype) and kind.kind in "iu" and kind.itemsize < 4
     ]
-    return frame.astype(dict.fromkeys(small, np.int64)) if small else frame
+    held = fitted.predictor.get_params(deep=True) if small and hasattr(fitted.predictor, "get_params") else {}
+    own = any(type(part).__name__ == "FunctionTransformer" and part.func is not None for part in held.values())
+    return frame.astype(dict.fromkeys(small, np.int64)) if small and not own else frame
