@@ -420,7 +420,12 @@ def _settle_specials(
 
     for special in ("missing", "unseen"):
         asked = [column for column in columns.values() if special == "missing" or column.unseen is not None]
-        refused = {column.name for column in asked if special == "missing" and column.whole}
+        # Beside NaN integers would become floats, which not every step takes for the same numbers.
+        refused = {
+            column.name
+            for column in asked
+            if special == "missing" and (column.whole or (column.by_value and frame[column.name].dtype.kind in "iub"))
+        }
         for block in blocks:
             here = [column for column in asked if column.name in block.columns]
             candidates = {column.name: [getattr(column, special)] for column in here}
