@@ -12,6 +12,7 @@ import numpy as np
 from justicia import encoders, models, solvers, tables
 from justicia.collecting import Announcements
 from justicia.comparison import GroupingAudit, RequirementAudit, compare, judge
+from justicia.enclosure import EXACT, Enclosure
 from justicia.inputs import (
     as_list,
     as_names,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from justicia.enclosure import Enclosure
     from justicia.population import Population
 
 __all__ = ["Audit", "verify"]
@@ -209,7 +209,8 @@ def verify(
     Parameters
     ----------
     model : fitted classifier, path, or name
-        A scikit-learn model, a file that holds one, or the name of a model to train on the table ("tree", "logistic").
+        A scikit-learn model, a file that holds one, or the name of a model to train on the table: "tree", "logistic",
+        "forest" or "boosting".
     data : DataFrame, path, or name
         One row a person: a frame, a CSV or Parquet file, or a bundled data set.
     sensitive_features : str, list of str, list of list of str, Series, DataFrame or array, optional
@@ -317,6 +318,7 @@ def verify(
             strata = {kind: question.ask_stratum(grouping, rows) for kind, rows in roles.strata.items()}
             groupings.append(compare(grouping, people, solution, check.selected, strata, confidence))
         _warn(groupings, roles, check, asked=given.label is not None)
+        _warn_of_width(groupings, tolerance, time_limit)
         verdicts = tuple(judge(requirement, groupings) for requirement in requirements)
 
     return Audit(
@@ -338,6 +340,26 @@ def _announce_features(names: tuple[str, ...], table: tables.Table, unseen: dict
         )
     if not names:
         logger.warning("the model depends on no column: everybody gets the same outcome")
+
+
+def _warn_of_width(groupings: list[GroupingAudit], tolerance: float, time_limit: float | None) -> None:
+    """Say when bounds are wider than was asked for."""
+    held = [
+        rate
+        for grouping in groupings
+        for group in grouping.reported
+        for rate in (group.selection_rate, group.tpr, group.fpr)
+    ]
+    widest = max((float(rate.hi) - float(rate.lo) for rate in held if rate is not None), default=0.0)
+    if widest > tolerance + EXACT:
+        engines = {grouping.solution.engine for grouping in groupings}
+        if engines == {"branch_and_bound"}:
+            why = "pass --time-limit to give more time"
+        elif time_limit is not None:
+            why = "time ran out, or that much probability lies too near the threshold of the score to be told apart"
+        else:
+            why = "that much probability lies at the threshold of the score, or too near to be told apart"
+        logger.warning("rates are known to within %.2g only, not to the tolerance %.2g: %s", widest, tolerance, why)
 
 
 _FEW_PEOPLE = 30

@@ -8,11 +8,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from justicia.encoders.additive_trees import AdditiveTrees
 from justicia.encoders.check import SelfCheck, check_encoding, predict, predictions
 from justicia.encoders.decisions import Decision, Tree
 from justicia.encoders.linear_threshold import Contribution, LinearThreshold, contributions
-from justicia.errors import ModelFileError, UnsupportedModelError
+from justicia.errors import JusticiaError, ModelFileError, UnsupportedModelError
 from justicia.words import listed
 
 if TYPE_CHECKING:
@@ -95,8 +97,11 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
         )
     encoder = import_module(REGISTRY[model.class_name])
     try:
-        decision, domain = encoder.encode(model, frame, favorable)
-    except (AttributeError, IndexError, KeyError) as error:
+        with np.errstate(all="ignore"):
+            decision, domain = encoder.encode(model, frame, favorable)
+    except JusticiaError:
+        raise
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         # Fitted attributes that are absent or of another shape: an edited file, or another version's.
         raise ModelFileError(
             f"the fitted {model.class_name}, or a step before it, lacks what an encoding needs "

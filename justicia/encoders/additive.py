@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from justicia.models import FittedModel
 
-__all__ = ["Score", "encode_additive", "rule_of", "two_classes"]
+__all__ = ["Score", "encode_additive", "matrix_type", "rule_of", "two_classes"]
 
 _TIE = 1e-12
 """Relative size of a score that counts as a tie, at least."""
@@ -53,12 +53,14 @@ class Score:
     operations : int
         Floating-point operations on the way to the score, at most.
     response : callable
-        Takes the name of a response method and scores, returns the response for the second class as the model computes
-        it; raises `UnsupportedModelError` when it has no such response.
+        Takes the name of a response method, scores, and whether the second class is meant or the first; returns the
+        response for that class as the model computes it; raises `UnsupportedModelError` when it has none.
     threshold : float
         The model is for the second class when its score is above this.
     response_error : float
         Relative error of `response` against what the model computes.
+    response_scale : float
+        The same for each unit of what the model adds up.
     exact : callable or None
         Takes a column and values, returns whether every term is the exact product of two short numbers; None when the
         terms are rounded anyway.
@@ -70,15 +72,16 @@ class Score:
     sizes: Callable[[int, np.ndarray], np.ndarray]
     base_size: float
     operations: int
-    response: Callable[[str, np.ndarray], np.ndarray]
+    response: Callable[[str, np.ndarray, bool], np.ndarray]
     threshold: float = 0.0
     response_error: float = 0.0
+    response_scale: float = 0.0
     exact: Callable[[int, np.ndarray], bool] | None = None
 
     @classmethod
     def of_sum(
         cls,
-        response: Callable[[str, np.ndarray], np.ndarray],
+        response: Callable[[str, np.ndarray, bool], np.ndarray],
         threshold: float = 0.0,
         response_error: float = 0.0,
     ) -> Score:
@@ -129,9 +132,6 @@ def encode_additive(
         Of the features that move the score.
     """
     dtype = _computed_in(model, frame)
-    above, below, low, high = rule_of(model, favorable, score, dtype)
-    if above == below:
-        return LinearThreshold((), 0.0, 0.0, not above, 0.0), Domain(())
     blocks = trace(model.steps, list(frame.columns))
     width = int(model.estimator.n_features_in_)
     if sum(len(block.outputs) for block in blocks) != width:
@@ -149,6 +149,12 @@ def encode_additive(
         predict(model, frame)
         raise ModelFileError(f"the fitted {model.class_name} gives values of the table no finite score")
 
+    total = score.base_size + sum(float(values.max(initial=0.0)) for values in magnitudes)
+    above, below, low, high = rule_of(model, favorable, score, dtype, total)
+    if above == below:
+        return LinearThreshold((), 0.0, 0.0, not above, 0.0), Domain(())
+    # No score lies farther out, and so no doubt about it.
+    low, high = (float(np.clip(cut, -2.0 * total - 1.0, 2.0 * total + 1.0)) for cut in (low, high))
     exact = low == high and dtype is np.float64
     step = _step(score, layout, contributions) if exact else 0.0
     moving = [feature for feature, values in enumerate(contributions) if np.ptp(values) > 0]
@@ -160,40 +166,47 @@ def encode_additive(
         base,
         (low + high) / 2 if step == 0 else low,
         above,
-        0.0 if step > 0 else _slack(score, magnitudes, dtype) + (high - low) / 2,
+        0.0 if step > 0 else _slack(score, total, dtype) + (high - low) / 2,
         step,
     )
     return decision, Domain(tuple(layout.domain.features[feature] for feature in moving))
 
 
-def _slack(score: Score, magnitudes: list[np.ndarray], dtype: type[np.floating[Any]]) -> float:
+def _slack(score: Score, total: float, dtype: type[np.floating[Any]]) -> float:
     """How far the model's rounded sum and ours may lie apart (Higham 2002, section 3.1), each against the true sum."""
     unit = float(np.finfo(dtype).eps) / 2
     rounded = score.operations * unit / (1 - score.operations * unit)
-    total = score.base_size + sum(float(values.max(initial=0.0)) for values in magnitudes)
     return max(_TIE, 3 * rounded) * total
 
 
-def _computed_in(model: FittedModel, frame: pd.DataFrame) -> type[np.floating[Any]]:
-    """The float type in which the model computes its score: that of its matrix, or of its weights when wider."""
+def matrix_type(model: FittedModel, frame: pd.DataFrame) -> np.dtype[Any]:
+    """Type of the numbers that the estimator gets; float64 when the steps refuse the table."""
     matrix: Any = frame.iloc[:1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             for step in model.steps:
                 matrix = step.transform(matrix)
-        except (ValueError, TypeError, KeyError):
-            # The table is refused, and the self-check says why.
-            return np.float64
-    dtypes = set(matrix.dtypes) if hasattr(matrix, "dtypes") else {matrix.dtype}
+            held = [matrix.dtype] if not hasattr(matrix, "dtypes") else [np.asarray(matrix).dtype]
+        except Exception:
+            return np.dtype(np.float64)
+    return held[0] if held[0].kind == "f" else np.dtype(np.float64)
+
+
+def _computed_in(model: FittedModel, frame: pd.DataFrame) -> type[np.floating[Any]]:
+    """The float type in which the model computes its score: that of its matrix, or of its weights when wider."""
     weights = getattr(model.estimator, "coef_", None)
-    dtypes.add(np.dtype(np.float64) if weights is None else weights.dtype)
-    small = all(getattr(dtype, "kind", "O") == "f" and dtype.itemsize < 8 for dtype in dtypes)
+    of_weights = np.dtype(np.float64) if weights is None else weights.dtype
+    small = all(kind.kind == "f" and kind.itemsize < 8 for kind in (matrix_type(model, frame), of_weights))
     return np.float32 if small else np.float64
 
 
 def rule_of(
-    model: FittedModel, favorable: Collection[Any], score: Score, dtype: type[np.floating[Any]] = np.float64
+    model: FittedModel,
+    favorable: Collection[Any],
+    score: Score,
+    dtype: type[np.floating[Any]] = np.float64,
+    total: float = 0.0,
 ) -> tuple[bool, bool, float, float]:
     """Whether the outcome is favorable above and below the threshold of the score, and between what that lies.
 
@@ -206,12 +219,13 @@ def rule_of(
         return classes[1] in wanted, classes[0] in wanted, score.threshold, score.threshold
     method, of_second = rule.response_method, bool(rule.positive == classes[1])
     chosen, other = rule.positive in wanted, rule.negative in wanted
-    error = max(score.response_error, 0.0 if dtype is np.float64 else 8 * float(np.finfo(dtype).eps))
+    error = max(
+        score.response_error + total * score.response_scale,
+        0.0 if dtype is np.float64 else 8 * float(np.finfo(dtype).eps),
+    )
 
     def positive(scores: np.ndarray, limit: float) -> np.ndarray:
-        held = score.response(method, scores.ravel()).reshape(scores.shape)
-        if not of_second:
-            held = 1 - held if method == "predict_proba" else -held
+        held = score.response(method, scores.ravel(), of_second).reshape(scores.shape)
         return np.asarray(held >= limit)
 
     ends = np.array([-LARGEST, LARGEST])
@@ -223,7 +237,11 @@ def rule_of(
     cuts = []
     for limit in {rule.threshold * (1 - error), rule.threshold, rule.threshold * (1 + error)}:
         cut = float(last_true(lambda scores, limit=limit: positive(scores, limit), 1)[0])  # type: ignore[misc]
-        cuts += [] if np.isnan(cut) else [cut]
+        if np.isnan(cut):
+            # Always reached, or never: the uncertainty extends to that end.
+            reached = bool(positive(np.zeros(1), limit)[0])
+            cut = float(ends[0] if reached == bool(at_ends[1]) else ends[1])
+        cuts.append(cut)
     cut = float(last_true(lambda scores: positive(scores, rule.threshold), 1)[0])
     # Where the response is not monotone to the last digit, everything between is undecided.
     for scale in (0.0, 1e-16, 1e-15, 1e-14, 1e-13):

@@ -47,10 +47,10 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
 
             model = replace(model, steps=(*model.steps, estimator._preprocessor))
 
-    def response(method: str, scores: np.ndarray) -> np.ndarray:
+    def response(method: str, scores: np.ndarray, of_second: bool) -> np.ndarray:
         if method == "decision_function":
-            return scores
-        return np.asarray(estimator._loss.predict_proba(scores.reshape(-1, 1)))[:, 1]
+            return scores if of_second else -scores
+        return np.asarray(estimator._loss.predict_proba(scores.reshape(-1, 1)))[:, int(of_second)]
 
     score = Score.of_sum(response=response, threshold=threshold)
     above, below, low, high = rule_of(model, favorable, score)

@@ -186,7 +186,13 @@ def _is_whole(series: pd.Series[Any]) -> bool:
 
 def _numbers(series: pd.Series[Any]) -> list[float]:
     """Distinct numbers of a column, ascending; one that the column may hold when it is empty."""
-    numbers = np.unique(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    try:
+        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
+    except (TypeError, ValueError):
+        # Text is refused in the words in which the domain refuses it.
+        Feature(str(series.name), ("any number",), (0.0,), np.zeros(0)).cells_of(series)
+        numbers = series.astype(object).where(series.notna(), np.nan).to_numpy(dtype=np.float64)
+    numbers = np.unique(numbers)
     held: list[float] = numbers[~np.isnan(numbers)].tolist()
     return held or [0.0]
 
@@ -206,7 +212,16 @@ def _fresh(known: list[Any]) -> Any:
     if all(isinstance(value, bool) for value in known):
         return None
     if all(isinstance(value, (int, float)) for value in known):
-        return max(known) + 1
+        largest, least = max(known), min(known)
+        for value in (
+            largest + 1,
+            least - 1,
+            float(np.nextafter(largest, np.inf)),
+            float(np.nextafter(least, -np.inf)),
+        ):
+            if np.isfinite(value) and value not in known:
+                return value
+        return None
     name = "(unseen)"
     while name in known:
         name += "'"

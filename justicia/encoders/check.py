@@ -60,7 +60,8 @@ def predict(model: FittedModel, frame: pd.DataFrame) -> np.ndarray:
         warnings.simplefilter("ignore")
         try:
             return np.asarray(model.predictor.predict(frame)).ravel()
-        except (ValueError, TypeError, KeyError, IndexError) as error:
+        except Exception as error:
+            # A step may raise anything.
             raise TableError(_why_refused(model, frame, error)) from error
 
 

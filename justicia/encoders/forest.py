@@ -55,7 +55,8 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
         trees.append(tree)
     raw = stacked(trees)
 
-    def response(method: str, scores: np.ndarray) -> np.ndarray:
+    def response(method: str, scores: np.ndarray, of_second: bool) -> np.ndarray:
+        scores = scores if of_second else -scores
         if boosted:
             return scores if method == "decision_function" else 1.0 / (1.0 + np.exp(-scores))
         if method != "predict_proba":

@@ -59,7 +59,7 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
         sizes=lambda column, values: np.abs(terms(column, values)),
         base_size=abs(intercept),
         operations=len(weight) + 2,
-        response=lambda method, scores: _response(estimator, method, scores),
+        response=lambda method, scores, of_second: _response(estimator, method, scores, of_second),
         exact=exact,
     )
     return encode_additive(model, frame, favorable, score)
@@ -71,6 +71,7 @@ def weights(model: FittedModel) -> tuple[np.ndarray, float]:
     if hasattr(coefficients, "toarray"):
         coefficients = coefficients.toarray()
     weight = np.asarray(coefficients).ravel()
+    weight = weight.astype(np.float64) if weight.dtype.kind in "iub" else weight
     intercept = np.asarray(model.estimator.intercept_, dtype=np.float64).ravel()
     if len(weight) != int(model.estimator.n_features_in_) or len(intercept) != 1:
         raise ModelFileError(f"the fitted {model.class_name} has malformed weights: fit and save it again")
@@ -79,7 +80,7 @@ def weights(model: FittedModel) -> tuple[np.ndarray, float]:
     return weight, float(intercept[0])
 
 
-def _response(estimator: Any, method: str, scores: np.ndarray) -> np.ndarray:
+def _response(estimator: Any, method: str, scores: np.ndarray, of_second: bool) -> np.ndarray:
     """What the classifier's own method makes of scores: asked of a copy with one column of weight 1."""
     if not hasattr(estimator, method):
         raise UnsupportedModelError(f"{type(estimator).__name__} has no {method}, which its threshold wrapper asks for")
@@ -88,4 +89,6 @@ def _response(estimator: Any, method: str, scores: np.ndarray) -> np.ndarray:
     if hasattr(probe, "feature_names_in_"):
         del probe.feature_names_in_
     response = np.asarray(getattr(probe, method)(scores.reshape(-1, 1)))
-    return response[:, 1] if response.ndim == 2 else response
+    if response.ndim == 2:
+        return response[:, int(of_second)]
+    return response if of_second else -response

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["Contribution", "LinearThreshold", "contributions"]
 
 
+_SMALLEST = 1e-14
+"""Slack of a scaled decision, at least: what its smallest numbers may have lost."""
+
+
 @dataclass(frozen=True)
 class Contribution:
     """The range of what a feature adds to a score, over the values of the table.
@@ -107,6 +111,21 @@ class LinearThreshold:
     def magnitude(self) -> float:
         """At least the absolute value of any partial sum of base and contributions."""
         return abs(self.base) + sum(float(np.abs(values).max(initial=0.0)) for values in self.contributions)
+
+    def scaled(self) -> LinearThreshold:
+        """The same decision with a magnitude near 1: all numbers times a power of two, which rounds nothing."""
+        largest = max(self.magnitude, abs(self.threshold))
+        exponent = 0 if largest == 0.0 else int(np.frexp(largest)[1])
+        if -64 < exponent < 64:
+            return self
+        return LinearThreshold(
+            tuple(np.ldexp(values, -exponent) for values in self.contributions),
+            float(np.ldexp(self.base, -exponent)),
+            float(np.ldexp(self.threshold, -exponent)),
+            self.accepts_above,
+            max(float(np.ldexp(self.slack, -exponent)), 0.0 if self.slack == 0 else _SMALLEST),
+            float(np.ldexp(self.step, -exponent)),
+        )
 
     def scores(self, points: np.ndarray) -> np.ndarray:
         """Base and contributions added up, float64 array of shape (n,)."""

@@ -128,8 +128,11 @@ class Block:
                 values = step.transform(values)
         if hasattr(values, "toarray"):
             values = values.toarray()
-        outputs = np.asarray(values, dtype=np.float64)
-        return outputs * self.weight if n_steps is None and self.weight != 1.0 else outputs
+        outputs = np.asarray(values)
+        if n_steps is None and self.weight != 1.0:
+            # In the type of the step's own output, as a ColumnTransformer multiplies.
+            outputs = outputs * self.weight
+        return np.asarray(outputs, dtype=np.float64)
 
 
 def trace(steps: Sequence[Any], columns: Sequence[str]) -> list[Block]:

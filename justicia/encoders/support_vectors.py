@@ -48,13 +48,13 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
     )
     size = (dual @ vectors).ravel()
 
-    def response(method: str, scores: np.ndarray) -> np.ndarray:
+    def response(method: str, scores: np.ndarray, of_second: bool) -> np.ndarray:
         if method != "decision_function":
             raise UnsupportedModelError(
                 f"{model.class_name} behind a threshold on {method} is not supported: libsvm finds its probabilities "
                 "by iteration; a threshold on decision_function is"
             )
-        return scores
+        return scores if of_second else -scores
 
     score = Score(
         base=intercept,

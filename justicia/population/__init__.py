@@ -67,4 +67,22 @@ def fit(
     """
     if structure not in STRUCTURES:
         raise InputError(f"no population is called {structure!r}{did_you_mean(structure, STRUCTURES)}")
+    if structure != "empirical":
+        _check_size(structure, counts, domain)
     return STRUCTURES[structure](counts, domain, sensitive, frozenset(sensitive) if fixed is None else fixed)
+
+
+_MOST_NUMBERS = 400_000_000
+"""Probabilities in the tables of a population: 3 GB."""
+
+
+def _check_size(structure: str, counts: Counts, domain: Domain) -> None:
+    """Refuse tables that would fill the memory."""
+    size = counts.n_groups * sum(domain.sizes)
+    if size > _MOST_NUMBERS:
+        widest = domain.features[max(range(len(domain.sizes)), key=lambda i: domain.sizes[i])]
+        raise InputError(
+            f"a {structure} population of {counts.n_groups:,} groups and {sum(domain.sizes):,} values of features "
+            f"({len(widest):,} of them of {widest.name!r}) would take {size * 8 / 1e9:.0f} GB: ask for fewer groups, "
+            "round the numbers, or pass --population empirical"
+        )

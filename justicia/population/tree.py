@@ -32,6 +32,9 @@ FEW_STATES = 10
 """The same where groups are small: larger tables starve."""
 PRIOR = 5.0
 """People that a prior table stands for."""
+MANY_FEATURES = 150
+PARTNERS = 10
+"""With more features, each is compared with its most correlated partners only."""
 SMALL_GROUP = 60
 """With fewer rows a group, states are few, and mutual information is measured given each sensitive column alone."""
 
@@ -139,13 +142,37 @@ def _summed(counts: np.ndarray, codes: np.ndarray) -> np.ndarray:
 def _information(counts: Counts, states: list[np.ndarray], margins: list[np.ndarray], rows: np.ndarray) -> np.ndarray:
     """Mutual information of each pair of features given the group, in nats, of shape (n_features, n_features)."""
     information = np.zeros((len(states), len(states)))
+    pairs_wanted = _promising(counts, states)
     small = rows.sum() < SMALL_GROUP * len(rows) and bool(margins)
     for i in range(len(states)):
         for j in range(i):
+            if not pairs_wanted[i, j]:
+                continue
             pairs = counts.of_pair(j, i, states)
             tables = [_summed(pairs, codes) for codes in margins] if small else [pairs]
             information[i, j] = information[j, i] = np.mean([_conditional_information(table) for table in tables])
     return information
+
+
+def _promising(counts: Counts, states: list[np.ndarray]) -> np.ndarray:
+    """Pairs of features that are worth a look, bool array of shape (n_features, n_features).
+
+    All pairs of up to `MANY_FEATURES`; of more, each feature's `PARTNERS` most correlated ones by their states' order.
+    """
+    n = len(states)
+    if n <= MANY_FEATURES:
+        return np.ones((n, n), dtype=bool)
+    columns = np.stack([held[counts.points[:, i]] for i, held in enumerate(states)], axis=1).astype(np.float64)
+    weights = counts.every_weight().astype(np.float64)
+    columns -= np.average(columns, axis=0, weights=weights)
+    spread = np.sqrt(np.average(columns**2, axis=0, weights=weights))
+    columns /= np.where(spread > 0, spread, 1.0)
+    likeness = np.abs((columns * weights[:, None]).T @ columns)
+    np.fill_diagonal(likeness, -1.0)
+    partners = np.argpartition(-likeness, PARTNERS, axis=1)[:, :PARTNERS]
+    wanted = np.zeros((n, n), dtype=bool)
+    wanted[np.arange(n)[:, None], partners] = True
+    return wanted | wanted.T
 
 
 def _conditional_information(table: np.ndarray) -> float:

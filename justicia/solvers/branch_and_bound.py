@@ -33,7 +33,7 @@ __all__ = ["BranchAndBound", "Search"]
 
 logger = logging.getLogger(__name__)
 
-_PATIENCE = 60.0
+_PATIENCE = 10.0
 """Seconds for an answer when no limit is set: an ensemble may be too large for any tolerance."""
 _GROUPS_AT_ONCE = 64
 _BATCH = 1024
@@ -84,12 +84,6 @@ class BranchAndBound:
         if not decision.accepts_above:
             low, high = 1.0 - high, 1.0 - low
         widest = float((high - low).max())
-        if widest > tolerance and time_limit is None:
-            logger.warning(
-                "rates are known to within %.2g only, not to the tolerance %.2g, after %g seconds: pass --time-limit "
-                "to give more time",
-                *(widest, tolerance, limit),
-            )
         guarantee = "exact" if widest <= EXACT else "bounds"
         return Solution(low, high, self.name, time.perf_counter() - start, guarantee, population.n_groups)
 

@@ -11,7 +11,6 @@ are moved by it, outwards and inwards), and the rounding of the sums (`vaaler.ro
 
 from __future__ import annotations
 
-import logging
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -36,13 +35,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Fourier", "enclose"]
 
-logger = logging.getLogger(__name__)
-
 _LARGEST_FIRST = 16 * BLOCK
 _MOST_FREQUENCIES = 2**22
 _MOST_NUMBERS = 2**16
 """Complex numbers in one message: more groups are taken in parts."""
-_MOST_KEPT = 2**23
+_MOST_WEIGHTS = 2**20
+"""Values of one part times groups taken at once: there are a few numbers for each of them."""
+_MOST_KEPT = 2**24
 """Frequencies times groups that are kept."""
 _ENOUGH = 2**17
 _GAP = 0.01
@@ -103,6 +102,7 @@ class Fourier:
             raise TypeError(f"fourier takes a linear threshold, not {type(decision).__name__}")
         if not isinstance(population, NetworkPopulation):
             return counted(decision, population, self.name, search, start)
+        decision = decision.scaled()
         if search == "learn":
             from justicia.solvers.sum_bounds import SumBounds
 
@@ -113,12 +113,6 @@ class Fourier:
         if not decision.accepts_above:
             low, high = 1.0 - high, 1.0 - low
         widest = float((high - low).max())
-        if widest > tolerance and (deadline is None or time.perf_counter() < deadline):
-            logger.warning(
-                "rates are known to within %.2g only, not to the tolerance %.2g: that much probability lies too near "
-                "the threshold of the score to be told apart",
-                *(widest, tolerance),
-            )
         guarantee = "exact" if widest <= EXACT else "bounds"
         return Solution(low, high, self.name, time.perf_counter() - start, guarantee, population.n_groups)
 
@@ -171,6 +165,7 @@ def enclose(
     state.high[most <= target - reach] = 0.0
     undecided = np.flatnonzero(state.width > 0)
     size = max(1, _MOST_NUMBERS // (BLOCK * max((part.n_states for part in parts), default=1)))
+    size = min(size, max(1, _MOST_WEIGHTS // max((len(part.values) for part in parts), default=1)))
     chunks = [undecided[i : i + size] for i in range(0, len(undecided), size)]
     with threadpool_limits(1, "blas"), ThreadPoolExecutor(2) as pool:
         for chunk in chunks:
@@ -233,7 +228,10 @@ def _refine(
         stuck = (width > 0.7 * before) & (degree[active] > np.maximum(2.0 * tried[active], _ENOUGH))
         tried[active] = degree[active]
         again = (width > tolerance) & ~stuck & (degree[active] < _MOST_FREQUENCIES)
-        wanted = np.clip(1.03 * wanted, 1.1 * degree[active], np.minimum(256 * degree[active], _MOST_FREQUENCIES))
+        # Few passes: each looks at all frequencies again. Where the last ones changed little, many more are needed.
+        least = np.where(width > 0.7 * before, 4.0, 1.3) * degree[active]
+        wanted = np.clip(1.03 * wanted, np.minimum(least, _MOST_FREQUENCIES), _MOST_FREQUENCIES)
+        wanted = np.minimum(wanted, 256 * degree[active])
         degree[active] = _whole_blocks(wanted)
         active = active[again]
 

@@ -107,14 +107,18 @@ def parts_of(population: NetworkPopulation, contributions: Sequence[np.ndarray],
         table, states, within = node.table, node.states, node.within
         if not node.parents and node.feature not in has_children:
             # One state, whose cells have the probabilities of the feature itself.
-            within = table[:, 0, states] if within is None else table[:, 0, states] * within
-            values, cell_of = np.unique(values, return_inverse=True)
-            joined = np.zeros((len(within), len(values)))
-            np.add.at(joined.T, cell_of.ravel(), within.T)
-            kept = joined.any(axis=0)
-            table = np.ones((len(within), 1, 1))
-            starts = np.array([0, int(kept.sum())])
-            parts.append(Part(node.feature, -1, table, values[kept], starts, np.ascontiguousarray(joined[:, kept])))
+            order = np.argsort(values, kind="stable")
+            share = table[:, 0, states[order]]
+            if within is not None:
+                share *= within[:, order]
+            values, firsts = np.unique(values[order], return_index=True)
+            if len(values) < len(order):
+                share = np.add.reduceat(share, firsts, axis=1)
+            kept = share.any(axis=0)
+            if not kept.all():
+                values, share = values[kept], share[:, kept]
+            table, starts = np.ones((len(share), 1, 1)), np.array([0, len(values)])
+            parts.append(Part(node.feature, -1, table, values, starts, np.ascontiguousarray(share)))
             continue
         order = np.lexsort((values, states))
         if within is not None:

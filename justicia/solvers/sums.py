@@ -63,7 +63,7 @@ class Sums:
             raise TypeError(f"sums takes a linear threshold, not {type(decision).__name__}")
         if not isinstance(population, NetworkPopulation):
             return counted(decision, population, self.name, search, start)
-        low, high = add_up(decision, population, deadline=deadline)
+        low, high = add_up(decision.scaled(), population, deadline=deadline)
         if search == "learn":
             logger.info("every group is evaluated: the score has so few distinct values that this is the fastest")
         guarantee = "exact" if float((high - low).max()) <= EXACT else "bounds"
