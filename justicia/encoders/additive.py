@@ -88,7 +88,7 @@ class Score:
         """The rule of a score that is no sum over columns."""
 
         def none(column: int, values: np.ndarray) -> np.ndarray:
-            raise NotImplementedError
+            raise TypeError("this score is no sum over columns")
 
         return cls(0.0, (), none, none, 0.0, 0, response, threshold, response_error)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.encoders.additive_trees import AdditiveTrees
-from justicia.encoders.cells import number_column, value_column
+from justicia.encoders.columns import number_column, value_column
 from justicia.encoders.decisions import Tree
 from justicia.encoders.linear_threshold import LinearThreshold
 
