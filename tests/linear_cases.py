@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from inspect import signature
 from itertools import product
 from typing import Any
 
@@ -38,9 +39,15 @@ from sklearn.svm import SVC, LinearSVC
 
 from tests.strategies import Case
 
+NEW_STYLE = (
+    {"use_legacy_attributes": False, "l1_ratios": (0,)}
+    if "use_legacy_attributes" in signature(LogisticRegressionCV).parameters
+    else {}
+)
+
 FAMILIES = (
     LogisticRegression,
-    lambda: LogisticRegressionCV(Cs=2, cv=2, use_legacy_attributes=False, l1_ratios=(0,)),
+    lambda: LogisticRegressionCV(Cs=2, cv=2, **NEW_STYLE),
     lambda: LinearSVC(C=0.3),
     lambda: SVC(kernel="linear"),
     lambda: SGDClassifier(loss="log_loss", max_iter=50),
