@@ -54,7 +54,7 @@ class _Announcer(logging.Handler):
     help="Every group, or the extremes by branch and bound.",
 )
 @click.option(
-    "--solver", default="auto", show_default=True, metavar="auto|NAME", help="The engine: paths, sums or fourier."
+    "--solver", default="auto", show_default=True, metavar="auto|NAME", help="paths, sums, fourier or branch_and_bound."
 )
 @click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Then bounds are the answer.")
 @click.option(
