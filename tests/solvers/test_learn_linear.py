@@ -98,6 +98,7 @@ def test_a_structured_case_finishes_few_groups(structure):
     for name in ("most_favored", "least_favored"):
         one, other = getattr(every, name), getattr(learned, name)
         assert float(other.selection_rate.lo) == pytest.approx(float(one.selection_rate.lo), abs=2e-3)
-        assert other.group in one.candidates
+        # Groups within the tolerance of each other may take turns; the extreme is among the learned candidates.
+        assert one.group in other.candidates
     assert every.solution.groups_evaluated == 10_000
     assert learned.solution.groups_evaluated <= 1_000
