@@ -234,15 +234,17 @@ def rule_of(
         outcome = chosen if at_ends[0] else other
         return outcome, outcome, 0.0, 0.0
     above, below = (chosen, other) if at_ends[1] else (other, chosen)
-    cuts = []
-    for limit in {rule.threshold * (1 - error), rule.threshold, rule.threshold * (1 + error)}:
+    found = {}
+    for limit in (rule.threshold, rule.threshold * (1 - error), rule.threshold * (1 + error)):
+        if limit in found:
+            continue
         cut = float(last_true(lambda scores, limit=limit: positive(scores, limit), 1)[0])  # type: ignore[misc]
         if np.isnan(cut):
             # Always reached, or never: the uncertainty extends to that end.
             reached = bool(positive(np.zeros(1), limit)[0])
             cut = float(ends[0] if reached == bool(at_ends[1]) else ends[1])
-        cuts.append(cut)
-    cut = float(last_true(lambda scores: positive(scores, rule.threshold), 1)[0])
+        found[limit] = cut
+    cut, cuts = found[rule.threshold], list(found.values())
     # Where the response is not monotone to the last digit, everything between is undecided.
     for scale in (0.0, 1e-16, 1e-15, 1e-14, 1e-13):
         reach = np.arange(1, _NEIGHBOURS + 1) * max(abs(cut) * float(np.finfo(np.float64).eps), scale)

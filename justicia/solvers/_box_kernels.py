@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["EMPTY", "NO", "OPEN", "TIED", "YES", "expand", "mass_of", "sample", "static_ranges"]
+__all__ = ["EMPTY", "NO", "OPEN", "TIED", "YES", "expand", "static_ranges"]
 
 OPEN, YES, NO, TIED, EMPTY = 0, 1, 2, 3, 4
 
@@ -148,23 +148,20 @@ def _inside(feature, cell, cells, words, shape):
 
 
 @njit(cache=True, nogil=True)
-def mass_of(
-    cells, words, shape, layout, tables, state_of, within, n_groups, active, n_active, above, alive, has, out, keep
-):
+def _mass_of(cells, words, shape, layout, tables, state_of, within, n_groups, active, n_active, above, alive, has, out):
     """Probability of the box in each active group, by one pass from the leaves of the population's tree to its roots.
 
     layout : (n_nodes, 8) with feature, parent, states, states of the parent, begin of the table, begin of the cells,
         number of cells, and whether cells have probabilities of their own within their state
     above : (n_nodes, n_states, n_groups) holds, for each state, the cells kept times the messages of the children.
     alive : (n_nodes, n_states) tells which states the box keeps in part at least.
-    keep : fill `above` of every node, for sampling.
     """
     n_nodes = len(layout)
     for k in range(n_active):
         out[k] = 1.0
     for node in range(n_nodes):
         feature, states, begin, n_cells = layout[node, 0], layout[node, 2], layout[node, 5], layout[node, 6]
-        has[node] = 1 if keep else 0
+        has[node] = 0
         if not _restricted(feature, cells, words, shape):
             for s in range(states):
                 alive[node, s] = 1
@@ -321,9 +318,9 @@ def expand(
         for side in range(2):
             o_cells[first + side], o_words[first + side] = cells, words
             _narrow(best, side == 0, o_cells[first + side], o_words[first + side], tests, masks)
-        mass_of(
+        _mass_of(
             o_cells[first], o_words[first], shape, layout, tables, state_of, within, n_groups, active, n_active, above,
-            alive, has, mass, False,
+            alive, has, mass,
         )  # fmt: skip
         for g in range(n_groups):
             o_mass[first, g] = o_mass[second, g] = 0.0
@@ -371,72 +368,3 @@ def expand(
                 o_counts[child, 2] = NO
             else:
                 o_counts[child, 2] = TIED if n == 0 else OPEN
-
-
-@njit(cache=True, nogil=True)
-def sample(
-    begin, end, chosen, first, uniforms, group, b_cells, b_words, tests, masks, nodes, leaves, roots, shape, layout,
-    tables, state_of, within, n_groups, base, rule, verdict,
-):  # fmt: skip
-    """Draw points inside boxes and evaluate the trees at them.
-
-    Point j lies in box chosen[i] for first[i] <= j < first[i + 1], i in [begin, end).
-    verdict : 1 above the threshold, 0 below, 2 tied
-    """
-    n_nodes = len(layout)
-    most_states = _most_states(layout)
-    above, has = np.empty((n_nodes, most_states, 1)), np.zeros(n_nodes, np.int8)
-    alive, mass, active = np.empty((n_nodes, most_states), np.int8), np.empty(1), np.empty(1, np.int64)
-    active[0] = group
-    state, place = np.zeros(n_nodes, np.int64), np.zeros(len(shape), np.int64)
-    for i in range(begin, end):
-        cells, words = b_cells[chosen[i]], b_words[chosen[i]]
-        mass_of(
-            cells, words, shape, layout, tables, state_of, within, n_groups, active, 1, above, alive, has, mass, True
-        )
-        for j in range(first[i], first[i + 1]):
-            for node in range(n_nodes - 1, -1, -1):
-                feature, up, states = layout[node, 0], layout[node, 1], layout[node, 2]
-                row = state[up] if up >= 0 else 0
-                base_at = layout[node, 4] + row * states * n_groups + group
-                total = 0.0
-                for s in range(states):
-                    total += tables[base_at + s * n_groups] * above[node, s, 0]
-                wanted, picked = uniforms[j, 2 * node] * total, 0
-                for s in range(states):
-                    one = tables[base_at + s * n_groups] * above[node, s, 0]
-                    if one > 0.0:
-                        picked = s
-                        if wanted < one:
-                            break
-                        wanted -= one
-                state[node] = picked
-                total = 0.0
-                begin_cell = layout[node, 5]
-                for cell in range(layout[node, 6]):
-                    if state_of[begin_cell + cell] == picked and _inside(feature, cell, cells, words, shape):
-                        total += within[(begin_cell + cell) * n_groups + group]
-                wanted = uniforms[j, 2 * node + 1] * total
-                for cell in range(layout[node, 6]):
-                    if state_of[begin_cell + cell] == picked and _inside(feature, cell, cells, words, shape):
-                        one = within[(begin_cell + cell) * n_groups + group]
-                        if one > 0.0:
-                            place[feature] = cell
-                            if wanted < one:
-                                break
-                            wanted -= one
-            score = base
-            for root in roots:
-                node = root
-                while nodes[node, 2] >= 0:
-                    test = nodes[node, 2]
-                    feature = tests[test, 0]
-                    cell = place[feature]
-                    if tests[test, 1] >= 0:
-                        goes = tests[test, 2] != 0 if cell >= shape[feature, 1] else cell < tests[test, 1]
-                    else:
-                        word = masks[tests[test, 3] + (cell >> 6)]
-                        goes = ((word >> np.uint64(cell & 63)) & np.uint64(1)) != 0
-                    node = nodes[node, 0] if goes else nodes[node, 1]
-                score += leaves[node, 0]
-            verdict[j] = 2 if abs(score - rule[0]) <= rule[1] else 1 if score > rule[0] else 0

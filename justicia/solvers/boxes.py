@@ -180,20 +180,6 @@ class Problem:
         list(pool.map(run, [part for part in np.array_split(np.arange(len(rows)), n_threads) if len(part)]))
         return out
 
-    def sample(
-        self, boxes: Boxes, chosen: np.ndarray, counts: np.ndarray, group: int, rng: np.random.Generator
-    ) -> np.ndarray:
-        """Verdicts at points drawn inside boxes, `counts[i]` of them in box chosen[i]: 1 above, 0 below, 2 tied."""
-        first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        uniforms = rng.random((int(first[-1]), 2 * len(self.shape)))
-        verdict = np.zeros(int(first[-1]), dtype=np.int8)
-        kernels.sample(
-            0, len(chosen), np.ascontiguousarray(chosen, dtype=np.int64), first, uniforms, group, boxes.cells,
-            boxes.words, self.tests, self.masks, self.nodes, self.leaves, self.roots, self.shape, *self.population,
-            self.n_groups, self.base, self.rule, verdict,
-        )  # fmt: skip
-        return verdict
-
 
 def _tests(decision: AdditiveTrees, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     tests = np.zeros((max(len(decision.test_feature), 1), 6), dtype=np.int64)

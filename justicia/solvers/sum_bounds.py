@@ -56,13 +56,11 @@ class SumBounds:
         self._last = len(self.hierarchy.starts) - 1
         self._parts = [part.of(self.hierarchy.order) for part in parts]
         self._independent = all(part.n_states == 1 and part.parent < 0 for part in parts)
-        order = np.argsort(self.hierarchy.order)
         if self._independent:
-            tails = {i: _tails(part)[:, order] for i, part in enumerate(self._parts)}
-            self._tails = extreme_tables(self.hierarchy, tails)
+            self._tails = extreme_tables(self.hierarchy, {i: _tails(part) for i, part in enumerate(parts)})
         else:
-            tables = {i: part.table.transpose(1, 2, 0)[..., order] for i, part in enumerate(self._parts)}
-            within = {i: part.within.T[:, order] for i, part in enumerate(self._parts) if part.within is not None}
+            tables = {i: part.table.transpose(1, 2, 0) for i, part in enumerate(parts)}
+            within = {i: part.within.T for i, part in enumerate(parts) if part.within is not None}
             self._tables = extreme_tables(self.hierarchy, tables)
             self._within = extreme_tables(self.hierarchy, within)
 
