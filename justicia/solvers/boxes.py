@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from justicia.solvers import _box_kernels as kernels
+from justicia.solvers.leaf_sets import LeafSets
+from justicia.solvers.top_nodes import TopNodes
 
 if TYPE_CHECKING:
     from justicia.encoders.additive_trees import AdditiveTrees
@@ -29,11 +31,11 @@ class Boxes:
         Cells of the other features.
     mass : float64 array of shape (n, n_groups)
     numbers : float64 array of shape (n, 3)
-        Least score, largest score, sum of what is settled.
+        Least score, largest score, sum of what is settled and no longer held.
     counts : int32 array of shape (n, 3)
         Trees that are open, splits so far, outcome.
-    nodes : int32 array of shape (n, n_trees)
-        Where the open trees stand.
+    trees : array of shape (n, width)
+        What each tree has within reach, as `LeafSets` or `TopNodes` have it.
     """
 
     cells: np.ndarray
@@ -41,24 +43,24 @@ class Boxes:
     mass: np.ndarray
     numbers: np.ndarray
     counts: np.ndarray
-    nodes: np.ndarray
+    trees: np.ndarray
 
     @classmethod
-    def empty(cls, n: int, n_features: int, n_words: int, n_groups: int, n_trees: int) -> Boxes:
-        """Room for `n` boxes."""
+    def empty(cls, n: int, n_features: int, n_words: int, n_groups: int, trees: np.ndarray) -> Boxes:
+        """Room for `n` boxes, whose trees are held like the row given."""
         return cls(
             np.zeros((n, 3 * n_features), np.int32),
             np.zeros((n, n_words), np.uint64),
             np.zeros((n, n_groups)),
             np.zeros((n, 3)),
             np.zeros((n, 3), np.int32),
-            np.zeros((n, n_trees), np.int32),
+            np.zeros((n, len(trees)), trees.dtype),
         )
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
         """All arrays, in the order in which the loops take them."""
-        return self.cells, self.words, self.mass, self.numbers, self.counts, self.nodes
+        return self.cells, self.words, self.mass, self.numbers, self.counts, self.trees
 
     @property
     def outcome(self) -> np.ndarray:
@@ -101,9 +103,7 @@ class Problem:
 
     def __init__(self, decision: AdditiveTrees, population: NetworkPopulation, groups: slice) -> None:
         self.n_groups = len(range(*groups.indices(population.n_groups)))
-        self.base = decision.base
-        self.rule = np.array([decision.threshold, decision.slack])
-        self.roots = decision.roots
+        self.rule = np.array([decision.threshold, decision.slack, decision.base])
         ranked = np.array([ranks is not None for ranks in decision.ranks], dtype=np.int64)
         missing = np.array([cell is not None for cell in decision.missing], dtype=np.int64)
         sizes = np.array(decision.sizes, dtype=np.int64)
@@ -117,18 +117,17 @@ class Problem:
             for size, ranks in zip(decision.sizes, decision.ranks, strict=True)
         ]
         self.tests, self.masks = _tests(decision, starts)
-        self.nodes = np.stack([decision.left, decision.right, decision.test], axis=1).astype(np.int32)
-        least, most, self.used = kernels.static_ranges(self.nodes, decision.value, self.tests)
-        self.leaves = np.stack([decision.value, least, most], axis=1)
-        self.deepest = _depth(decision)
+        self.trees = LeafSets(decision) if LeafSets.takes(decision) else TopNodes(decision, self.tests)
         self._population(population, groups)
 
     def _population(self, population: NetworkPopulation, groups: slice) -> None:
         nodes = list(reversed(population.nodes))
         position = {node.feature: i for i, node in enumerate(nodes)}
         has_children = {parent for node in nodes for parent in node.parents}
-        layout = np.zeros((len(nodes), 8), dtype=np.int64)
-        tables, states, withins = [np.zeros(0)], [np.zeros(0, np.int64)], [np.zeros(0)]
+        layout = np.zeros((len(nodes), 6), dtype=np.int64)
+        tables = [np.zeros((self.n_groups, 0))]
+        states, members, withins = [np.zeros((0, 4), np.int64)], [np.zeros(0, np.int64)], [np.zeros((self.n_groups, 0))]
+        n_numbers = n_states = n_members = 0
         for i, node in enumerate(nodes):
             table, state = node.table[groups], node.states
             share = None if node.within is None else node.within[groups]
@@ -136,19 +135,33 @@ class Problem:
                 # One state, whose cells have the probabilities of the feature itself.
                 share = table[:, 0, state] if share is None else table[:, 0, state] * share
                 table, state = np.ones((self.n_groups, 1, 1)), np.zeros(len(state), dtype=np.int64)
-            order = self._order[node.feature]
+            rank = np.empty(len(state), dtype=np.int64)
+            rank[self._order[node.feature]] = np.arange(len(state))
+            order = np.lexsort([rank, state])
+            ends = np.searchsorted(state[order], np.arange(table.shape[2] + 1))
+            held = rank[order]
             layout[i] = (
                 node.feature, position[node.parents[0]] if node.parents else -1, table.shape[2], table.shape[1],
-                sum(map(len, tables)), sum(map(len, states)), len(state), share is not None,
+                n_numbers, n_states,
             )  # fmt: skip
-            share = np.ones((self.n_groups, len(state))) if share is None else share
-            tables.append(np.ascontiguousarray(table.transpose(1, 2, 0)).ravel())
-            states.append(state[order].astype(np.int64))
-            withins.append(np.ascontiguousarray(share[:, order].T).ravel())
-        self.population = (layout, np.concatenate(tables), np.concatenate(states), np.concatenate(withins))
+            # A state without cells keeps nothing, wherever the box lies.
+            extremes = [(held[a], held[b - 1]) if a < b else (-1, -1) for a, b in pairwise(ends.tolist())]
+            states.append(np.column_stack([n_members + ends[:-1], n_members + ends[1:], extremes]))
+            members.append(held)
+            tables.append(table.transpose(0, 2, 1).reshape(self.n_groups, -1))
+            withins.append(np.ones((self.n_groups, len(state))) if share is None else share[:, order])
+            n_numbers, n_states, n_members = (
+                n_numbers + tables[-1].shape[1],
+                n_states + len(extremes),
+                n_members + len(held),
+            )
+        self.population = (
+            layout, np.concatenate(states), np.concatenate(members),
+            np.concatenate(tables, axis=1), np.concatenate(withins, axis=1),
+        )  # fmt: skip
 
     def _empty(self, n: int) -> Boxes:
-        return Boxes.empty(n, len(self.shape), self.n_words, self.n_groups, len(self.roots))
+        return Boxes.empty(n, len(self.shape), self.n_words, self.n_groups, self.trees.root)
 
     def root(self) -> Boxes:
         """The box of everything."""
@@ -159,22 +172,20 @@ class Problem:
             else:
                 boxes.words[0, start:end] = _words(np.ones(size, dtype=bool))
         boxes.mass[0] = 1.0
-        boxes.numbers[0] = -np.inf, np.inf, self.base
-        boxes.counts[0, 0] = len(self.roots)
-        boxes.nodes[0] = self.roots
+        boxes.numbers[0] = -np.inf, np.inf, self.rule[2]
+        boxes.counts[0, 0] = self.trees.n_trees
+        boxes.trees[0] = self.trees.root
         return boxes
 
-    def expand(
-        self, boxes: Boxes, chosen: np.ndarray, lookahead: int, budget: int, pool: ThreadPoolExecutor, n_threads: int
-    ) -> Boxes:
+    def expand(self, boxes: Boxes, chosen: np.ndarray, pool: ThreadPoolExecutor, n_threads: int) -> Boxes:
         """Both halves of each chosen box; a box that was settled all along gives one child, with its outcome."""
         out = self._empty(2 * len(chosen))
         rows = np.ascontiguousarray(chosen, dtype=np.int64)
 
         def run(part: np.ndarray) -> None:
-            kernels.expand(  # type: ignore[call-arg]
-                int(part[0]), int(part[-1]) + 1, rows, *boxes.arrays, *out.arrays, self.tests, self.masks, self.nodes,
-                self.leaves, self.used, self.shape, *self.population, self.rule, lookahead, budget, self.deepest,
+            self.trees.expand(
+                int(part[0]), int(part[-1]) + 1, rows, *boxes.arrays, *out.arrays, self.tests, self.masks,
+                *self.trees.arrays, self.shape, *self.population, self.rule,
             )  # fmt: skip
 
         list(pool.map(run, [part for part in np.array_split(np.arange(len(rows)), n_threads) if len(part)]))
@@ -199,13 +210,3 @@ def _words(cells: np.ndarray) -> np.ndarray:
     padded = np.zeros((len(cells) + 63) // 64 * 64, dtype=bool)
     padded[: len(cells)] = cells
     return np.packbits(padded, bitorder="little").view(np.uint64)
-
-
-def _depth(decision: AdditiveTrees) -> int:
-    """The longest way from a root to a leaf."""
-    level, depth = decision.roots[decision.test[decision.roots] >= 0], 0
-    while len(level):
-        below = np.concatenate([decision.left[level], decision.right[level]])
-        level = below[decision.test[below] >= 0]
-        depth += 1
-    return depth

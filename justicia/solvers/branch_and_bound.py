@@ -37,7 +37,6 @@ _PATIENCE = 10.0
 """Seconds for an answer when no limit is set: an ensemble may be too large for any tolerance."""
 _GROUPS_AT_ONCE = 64
 _BATCH = 1024
-_LOOKAHEAD = -1
 _MOST_BYTES = 1_500_000_000
 _THREADS = 2
 _SLOW = 3.0
@@ -119,9 +118,6 @@ class Search:
         self.splits = 0
         self._needed = np.ones(problem.n_groups, dtype=bool)
         self._priority = np.full(1, np.inf)
-        big = len(problem.nodes) > 200_000
-        self._budget = 64 if big else 100_000
-        self._lookahead = 2 if big else _LOOKAHEAD
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper bound of the probability of a score above the threshold, in each group."""
@@ -157,7 +153,7 @@ class Search:
         key = self.boxes.counts[: self.n_boxes, 1] if full else self._priority[: self.n_boxes]
         batch = min(batch, 64) if full else batch
         chosen = np.argpartition(key, self.n_boxes - batch)[self.n_boxes - batch :]
-        children = self.problem.expand(self.boxes, chosen, self._lookahead, self._budget, pool, _THREADS)
+        children = self.problem.expand(self.boxes, chosen, pool, _THREADS)
         self.rounds += 1
         self.splits += batch
         for outcome, total in ((1, self.yes), (2, self.no), (3, self.tied)):

@@ -1,0 +1,218 @@
+"""Compiled loops over boxes that hold, for every tree, the highest node whose test still cuts the box.
+
+For trees of any size: what lies below a node is searched with a budget, and taken as a whole beyond it.
+
+Columns of `nodes`: left, right, test (-1 at leaves). Columns of `leaves`: value, least and largest leaf below. Other
+arrays are those of `_box_kernels`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from justicia.solvers._box_kernels import EMPTY, NO, OPEN, TIED, YES, mass_of, most_states, narrow, reach
+
+__all__ = ["expand", "static_ranges"]
+
+_CANDIDATES = 2
+"""Splits of a box that are tried."""
+
+
+@njit(cache=True, nogil=True)
+def static_ranges(nodes, value, tests):
+    """Least and largest leaf below each node, and a bit for each of the first 63 features tested there."""
+    n = len(nodes)
+    least, most, used = value.copy(), value.copy(), np.zeros(n, dtype=np.int64)
+    for node in range(n - 1, -1, -1):
+        if nodes[node, 2] >= 0:
+            a, b = nodes[node, 0], nodes[node, 1]
+            least[node] = min(least[a], least[b])
+            most[node] = max(most[a], most[b])
+            used[node] = used[a] | used[b] | (1 << min(tests[nodes[node, 2], 0], 63))
+    return least, most, used
+
+
+@njit(cache=True, nogil=True)
+def _goes(test, changed, stamp, code, cells, words, tests, masks):
+    """`reach` of a child, whose box differs from its parent's in one feature; codes of other tests are remembered.
+
+    code : (n_tests, 2) holds the number of a box, and what was found for it.
+    """
+    if tests[test, 0] == changed:
+        return reach(test, cells, words, tests, masks)
+    if code[test, 0] != stamp:
+        code[test, 0] = stamp
+        code[test, 1] = reach(test, cells, words, tests, masks)
+    return code[test, 1]
+
+
+@njit(cache=True, nogil=True)
+def _range(root, changed, stamp, code, cells, words, tests, masks, nodes, leaves, stack, budget):
+    """Least and largest leaf that the box reaches below a node; static ranges once the budget is used up."""
+    low, high = np.inf, -np.inf
+    stack[0] = root
+    n = 1
+    while n:
+        n -= 1
+        node = stack[n]
+        least, most = leaves[node, 1], leaves[node, 2]
+        if least >= low and most <= high:
+            continue
+        test = nodes[node, 2]
+        if test < 0 or budget <= 0:
+            low, high = min(low, least), max(high, most)
+            continue
+        budget -= 1
+        goes = _goes(test, changed, stamp, code, cells, words, tests, masks)
+        if goes & 2:
+            stack[n] = nodes[node, 1]
+            n += 1
+        if goes & 1:
+            stack[n] = nodes[node, 0]
+            n += 1
+    return low, high
+
+
+@njit(cache=True, nogil=True)
+def expand(
+    begin, end, chosen, b_cells, b_words, b_mass, b_numbers, b_counts, b_nodes, o_cells, o_words, o_mass, o_numbers,
+    o_counts, o_nodes, tests, masks, nodes, leaves, used, budget, deepest, shape, layout, states, members,
+    tables, within, rule,
+):  # fmt: skip
+    """Split some boxes; children 2 i and 2 i + 1 of the out arrays are those of chosen[i].
+
+    numbers : (n, 3) least and largest score, sum of what is settled
+    counts : (n, 3) open trees, depth, outcome
+    rule : threshold, slack, base
+    """
+    n_groups, n_trees, n_tests = b_mass.shape[1], b_nodes.shape[1], len(tests)
+    node_of, low_of, high_of = np.empty(n_trees, np.int64), np.empty(n_trees), np.empty(n_trees)
+    score, touched = np.zeros(n_tests), np.empty(n_tests, np.int64)
+    code = np.full((n_tests, 2), -1, np.int64)
+    stack = np.empty(deepest + 8, np.int64)
+    kinds, lists, held = np.empty(len(states), np.int8), np.empty((len(states), 2), np.int64), np.empty_like(members)
+    touched_nodes, above, message = np.zeros(len(layout), np.int8), np.empty(len(states)), np.empty(most_states(layout))
+    mass = np.empty(n_groups)
+    active = np.empty(n_groups, np.int64)
+    above_threshold, below_threshold = rule[0] + rule[1], rule[0] - rule[1]
+    for i in range(begin, end):
+        box = chosen[i]
+        cells, words = b_cells[box], b_words[box]
+        first, second = 2 * i, 2 * i + 1
+        o_counts[first, 2] = o_counts[second, 2] = EMPTY
+        # Which trees are still open, where, and how far apart their leaves are.
+        settled, n_open, n_touched = b_numbers[box, 2], 0, 0
+        for j in range(b_counts[box, 0]):
+            node = b_nodes[box, j]
+            a, b = _range(node, -1, box, code, cells, words, tests, masks, nodes, leaves, stack, budget)
+            if a == b:
+                settled += a
+                continue
+            node_of[n_open], low_of[n_open], high_of[n_open] = node, a, b
+            n_open += 1
+            at = nodes[node, 2]
+            # What the test at the top takes away from the tree's range, on average over its sides.
+            c, d = _range(nodes[node, 0], -1, box, code, cells, words, tests, masks, nodes, leaves, stack, budget)
+            e, f = _range(nodes[node, 1], -1, box, code, cells, words, tests, masks, nodes, leaves, stack, budget)
+            gain = (1.0 + 1e-9) * (b - a) - 0.5 * max(d - c, 0.0) - 0.5 * max(f - e, 0.0)
+            if score[at] == 0.0:
+                touched[n_touched] = at
+                n_touched += 1
+            score[at] += gain
+        if n_open == 0:
+            o_mass[first] = b_mass[box]
+            o_counts[first, 2] = YES if settled > above_threshold else NO if settled < below_threshold else TIED
+            continue
+        # The test whose two sides leave the least in doubt, of the most promising few.
+        best, best_doubt = -1, np.inf
+        for _ in range(min(_CANDIDATES, n_touched)):
+            candidate, top = -1, 0.0
+            for j in range(n_touched):
+                if score[touched[j]] > top:
+                    candidate, top = touched[j], score[touched[j]]
+            if candidate < 0:
+                break
+            score[candidate] = 0.0
+            doubt = 0.0
+            changed = tests[candidate, 0]
+            bit = 1 << min(changed, 63)
+            for side in range(2):
+                child = first + side
+                o_cells[child], o_words[child] = cells, words
+                narrow(candidate, side == 0, o_cells[child], o_words[child], tests, masks)
+                low = high = settled
+                for j in range(n_open):
+                    a, b = low_of[j], high_of[j]
+                    if used[node_of[j]] & bit:
+                        c, d = _range(
+                            node_of[j], changed, box, code, o_cells[child], o_words[child], tests, masks, nodes, leaves,
+                            stack, budget,
+                        )  # fmt: skip
+                        a, b = max(a, c), min(b, d)
+                    low += a
+                    high += b
+                if low <= above_threshold and high >= below_threshold:
+                    doubt += high - low
+            if doubt < best_doubt:
+                best, best_doubt = candidate, doubt
+        for j in range(n_touched):
+            score[touched[j]] = 0.0
+        n_active = 0
+        for g in range(n_groups):
+            if b_mass[box, g] > 0.0:
+                active[n_active] = g
+                n_active += 1
+        for side in range(2):
+            o_cells[first + side], o_words[first + side] = cells, words
+            narrow(best, side == 0, o_cells[first + side], o_words[first + side], tests, masks)
+        mass_of(
+            o_cells[first], o_words[first], shape, layout, states, members, tables, within, active, n_active, kinds,
+            lists, held, touched_nodes, above, message, mass,
+        )  # fmt: skip
+        for g in range(n_groups):
+            o_mass[first, g] = o_mass[second, g] = 0.0
+        for k in range(n_active):
+            g = active[k]
+            kept = min(mass[k], b_mass[box, g])
+            o_mass[first, g] = kept
+            o_mass[second, g] = b_mass[box, g] - kept
+        changed = tests[best, 0]
+        bit = 1 << min(changed, 63)
+        for child in range(first, second + 1):
+            some = False
+            for g in range(n_groups):
+                some = some or o_mass[child, g] > 0.0
+            if not some:
+                continue
+            c_cells, c_words = o_cells[child], o_words[child]
+            sure, low, high, n = settled, 0.0, 0.0, 0
+            for j in range(n_open):
+                node, a, b = node_of[j], low_of[j], high_of[j]
+                if used[node] & bit:
+                    while nodes[node, 2] >= 0:
+                        goes = _goes(nodes[node, 2], changed, box, code, c_cells, c_words, tests, masks)
+                        if goes == 3:
+                            break
+                        node = nodes[node, 0] if goes == 1 else nodes[node, 1]
+                    c, d = _range(
+                        node, changed, box, code, c_cells, c_words, tests, masks, nodes, leaves, stack, budget
+                    )
+                    a, b = max(a, c), min(b, d)
+                    if c == d:
+                        sure += c
+                        continue
+                low += a
+                high += b
+                o_nodes[child, n] = node
+                n += 1
+            low, high = sure + low, sure + high
+            o_numbers[child, 0], o_numbers[child, 1] = max(low, b_numbers[box, 0]), min(high, b_numbers[box, 1])
+            o_numbers[child, 2] = sure
+            o_counts[child, 0], o_counts[child, 1] = n, b_counts[box, 1] + 1
+            if low > above_threshold:
+                o_counts[child, 2] = YES
+            elif high < below_threshold:
+                o_counts[child, 2] = NO
+            else:
+                o_counts[child, 2] = TIED if n == 0 else OPEN
