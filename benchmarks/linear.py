@@ -20,7 +20,7 @@ import justicia
 from justicia import datasets
 from justicia.encoders import LinearThreshold
 from justicia.population import Domain, Feature, NetworkPopulation, Node
-from justicia.solvers import Fourier, Sums
+from justicia.solvers import Effort, Fourier, Sums
 from justicia.ssat import Formula
 
 REPEATS = 3
@@ -61,7 +61,7 @@ def report(name: str, engine: Fourier | Sums, formula: Formula, tolerance: float
     seconds = []
     for _ in range(repeats):
         start = time.perf_counter()
-        solution = engine.solve(formula, tolerance=tolerance)
+        solution = engine.solve(formula, Effort(tolerance=tolerance))
         seconds.append(time.perf_counter() - start)
     width, median = float((solution.hi - solution.lo).max()), statistics.median(seconds)
     print(f"{name:42} {engine.name:8} {tolerance:8.0e} {width:10.1e} {median:8.2f} s {median / unit:8.1f} x predict")

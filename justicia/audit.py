@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.population import Population
+    from justicia.watching import Progress
 
 __all__ = ["Audit", "verify"]
 
@@ -191,6 +192,7 @@ def verify(
     solver: str = "auto",
     time_limit: float | None = None,
     tolerance: float | None = None,
+    delta: float = solvers.DELTA,
     confidence: float = 0.95,
     require: str | Sequence[str] = (),
     features: Sequence[str] | None = None,
@@ -203,6 +205,7 @@ def verify(
     seed: int = 0,
     trust_model: bool = False,
     command: Sequence[str] | None = None,
+    progress: Progress | None = None,
 ) -> Audit:
     """How often the model says yes to every group, which groups fare best and worst, and whether limits are met.
 
@@ -232,6 +235,9 @@ def verify(
     tolerance : float
         Width of the bounds that an engine has to reach when it approaches the answer. Left out, it is the engine's
         own: 1e-4 for linear models, 2e-3 for tree ensembles.
+    delta : float
+        Probability that statistical intervals of an answer may miss, where a tree ensemble is too large to be bounded
+        within the tolerance in time.
     confidence : float
         Of the intervals that stand beside the rates of the rows.
     require : str or sequence of str
@@ -252,6 +258,9 @@ def verify(
         Load whatever a model file holds.
     command : sequence of str, optional
         The command line, to stand in the report.
+    progress : callable, optional
+        Called a few times a second while bounds are narrowed, with what is known so far, and how much of the way is
+        done.
 
     Returns
     -------
@@ -271,7 +280,7 @@ def verify(
     >>> audit.most_favored, audit.least_favored
     ({'race': 'White'}, {'race': 'Hispanic'})
     """
-    check_numbers(confidence, time_limit, tolerance)
+    check_numbers(confidence, time_limit, tolerance, delta)
     check_choices(search, missing)
 
     with Announcements() as said:
@@ -310,15 +319,16 @@ def verify(
         groups = [tables.group_rows(table.people, names, bins=edges, missing=missing) for names in roles.groupings]
         question = Question(
             decision, domain, points, frame, groups, roles.strata,
-            population, engine, search, time_limit, tolerance, seen.one_hot, seen.expansion,
+            population, engine, solvers.Effort(search, time_limit, tolerance, delta), requirements, progress,
+            seen.one_hot, seen.expansion,
         )  # fmt: skip
         groupings = []
         for grouping in groups:
             people, solution, _ = question.ask(grouping)
-            strata = {kind: question.ask_stratum(grouping, rows) for kind, rows in roles.strata.items()}
+            strata = {kind: question.ask_stratum(grouping, kind) for kind in roles.strata}
             groupings.append(compare(grouping, people, solution, check.selected, strata, confidence))
         _warn(groupings, roles, check, asked=given.label is not None)
-        _warn_of_width(groupings, tolerance, time_limit)
+        _warn_of_width(groupings, tolerance, time_limit, interrupted=question.effort.interruption.pressed)
         verdicts = tuple(judge(requirement, groupings) for requirement in requirements)
 
     return Audit(
@@ -342,8 +352,10 @@ def _announce_features(names: tuple[str, ...], table: tables.Table, unseen: dict
         logger.warning("the model depends on no column: everybody gets the same outcome")
 
 
-def _warn_of_width(groupings: list[GroupingAudit], tolerance: float, time_limit: float | None) -> None:
-    """Say when bounds are wider than was asked for."""
+def _warn_of_width(
+    groupings: list[GroupingAudit], tolerance: float, time_limit: float | None, *, interrupted: bool
+) -> None:
+    """Say when bounds are wider than was asked for, and why."""
     held = [
         rate
         for grouping in groupings
@@ -351,15 +363,25 @@ def _warn_of_width(groupings: list[GroupingAudit], tolerance: float, time_limit:
         for rate in (group.selection_rate, group.tpr, group.fpr)
     ]
     widest = max((float(rate.hi) - float(rate.lo) for rate in held if rate is not None), default=0.0)
-    if widest > tolerance + EXACT:
-        engines = {grouping.solution.engine for grouping in groupings}
-        if engines == {"branch_and_bound"}:
-            why = "pass --time-limit to give more time"
-        elif time_limit is not None:
-            why = "time ran out, or that much probability lies too near the threshold of the score to be told apart"
-        else:
-            why = "that much probability lies at the threshold of the score, or too near to be told apart"
-        logger.warning("rates are known to within %.2g only, not to the tolerance %.2g: %s", widest, tolerance, why)
+    if widest <= tolerance + EXACT:
+        return
+    stopped = {one for grouping in groupings for one in grouping.stopped}
+    statistical = any(grouping.solution.interval is not None for grouping in groupings)
+    if interrupted:
+        why = "interrupted"
+    elif "memory" in stopped:
+        why = "memory ran out"
+    elif stopped == {"settled"}:
+        why = "every requirement is settled, so the search for narrower ones ended"
+    elif stopped:
+        why = "pass --time-limit to give more time"
+        if statistical:
+            why += ", or use the statistical intervals beside them"
+    elif time_limit is not None:
+        why = "time ran out, or that much probability lies too near the threshold of the score to be told apart"
+    else:
+        why = "that much probability lies at the threshold of the score, or too near to be told apart"
+    logger.warning("rates are certain to within %.2g only, not to the tolerance %.2g: %s", widest, tolerance, why)
 
 
 _FEW_PEOPLE = 30

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +74,8 @@ class GroupAudit:
         Verified under the populations of the rows with favorable, and with unfavorable true outcome; None where
         there are none.
     sample_tpr, sample_fpr : SampleRate or None
+    intervals : dict of str to Enclosure
+        Statistical bounds of "selection_rate", "tpr" and "fpr" inside the verified ones, where these are too wide.
     """
 
     group: dict[str, str]
@@ -88,6 +90,7 @@ class GroupAudit:
     fpr: Enclosure | None = None
     sample_tpr: SampleRate | None = None
     sample_fpr: SampleRate | None = None
+    intervals: dict[str, Enclosure] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -112,12 +115,15 @@ class MeasureAudit:
     interval : Enclosure or None
         Confidence interval of the rows' value.
     method : str
+    statistical : Measure or None
+        From the statistical bounds of the rates; None when there are none.
     """
 
     verified: Measure
     sample: Measure
     interval: Enclosure | None
     method: str
+    statistical: Measure | None = None
 
 
 @dataclass(frozen=True)
@@ -150,6 +156,16 @@ class GroupingAudit:
     fit: dict[str, float]
 
     @property
+    def stopped(self) -> set[str]:
+        """Why some of the verified rates are known less well than asked for."""
+        return {one for one in (self.solution.stopped, *(part.stopped for part in self.strata.values())) if one}
+
+    def delta(self, *kinds: str) -> float:
+        """Probability that some statistical interval of these rates misses."""
+        held = {"selection_rate": self.solution.delta, **{kind: part.delta for kind, part in self.strata.items()}}
+        return sum(held.get(kind) or 0.0 for kind in kinds)
+
+    @property
     def reported(self) -> tuple[GroupAudit, ...]:
         """All groups; when the extremes were learned, those that may be an extreme."""
         if self.solution.search == "enumerate":
@@ -177,12 +193,22 @@ class GroupingAudit:
                     "sample_rate": np.nan if sample is None else float(sample.value),
                     "sample_lo": np.nan if sample is None else sample.lo,
                     "sample_hi": np.nan if sample is None else sample.hi,
+                    **(_interval_columns(group) if self.solution.interval is not None else {}),
                     **(_label_columns(group) if self.strata else {}),
                 }
             )
         keys = [tuple(group.group.values()) for group in self.groups]
         index = pd.MultiIndex.from_tuples(keys, names=list(self.sensitive))
         return pd.DataFrame(rows, index=index.get_level_values(0) if len(self.sensitive) == 1 else index)
+
+
+def _interval_columns(group: GroupAudit) -> dict[str, float]:
+    """Statistical bounds of a group's selection rate."""
+    held = group.intervals.get("selection_rate")
+    return {
+        "statistical_lo": np.nan if held is None else float(held.lo),
+        "statistical_hi": np.nan if held is None else float(held.hi),
+    }
 
 
 def _label_columns(group: GroupAudit) -> dict[str, float]:
@@ -215,12 +241,21 @@ class Stratum:
     enclosures : tuple of (Enclosure or None)
         Verified rates of all groups of the grouping; None for those without such rows.
     seconds : float
+    intervals : tuple of (Enclosure or None)
+        Statistical bounds inside the enclosures, where there are some.
+    stopped : str or None
+        Why the enclosures are wider than asked for.
+    delta : float or None
+        Probability that some interval misses.
     """
 
     rows: np.ndarray
     population: Population | None
     enclosures: tuple[Enclosure | None, ...]
     seconds: float
+    intervals: tuple[Enclosure | None, ...] = ()
+    stopped: str | None = None
+    delta: float | None = None
 
 
 def compare(
@@ -251,6 +286,7 @@ def compare(
     for kind, stratum in strata.items():
         counts[kind] = _counts(groups, selected, stratum.rows)
         verified[kind] = stratum.enclosures
+    inner = {"selection_rate": solution.intervals, **{kind: stratum.intervals for kind, stratum in strata.items()}}
     samples = {kind: _sample_rates(k, n, confidence) for kind, (k, n) in counts.items()}
     none: list[Any] = [None] * len(groups.groups)
     (k, n), positives, negatives = counts["selection_rate"], counts.get("tpr"), counts.get("fpr")
@@ -268,6 +304,7 @@ def compare(
             verified.get("fpr", none)[i],
             samples.get("tpr", none)[i],
             samples.get("fpr", none)[i],
+            {kind: one for kind, held in inner.items() if held and (one := held[i]) is not None},
         )
         for i, group in enumerate(groups.groups)
     ]
@@ -281,7 +318,7 @@ def compare(
         strata,
         _extreme(audits, solution.best, solution.enclosures),
         _extreme(audits, solution.worst, solution.enclosures),
-        _measures(Rates(**verified), counts, confidence),
+        _measures(verified, inner, counts, confidence),
         _fit(solution.enclosures, k / n),
     )
 
@@ -308,8 +345,15 @@ def _extreme(audits: Sequence[GroupAudit], index: int, enclosures: Sequence[Encl
 
 
 def _measures(
-    verified: Rates, counts: dict[str, tuple[np.ndarray, np.ndarray]], confidence: float
+    verified: dict[str, Sequence[Enclosure | None]],
+    inner: dict[str, tuple[Enclosure | None, ...]],
+    counts: dict[str, tuple[np.ndarray, np.ndarray]],
+    confidence: float,
 ) -> dict[str, MeasureAudit]:
+    narrowed = {
+        kind: [b or a for a, b in zip(rates, inner[kind] or [None] * len(rates), strict=True)]
+        for kind, rates in verified.items()
+    }
     exact: dict[str, Sequence[Enclosure | None]] = {}
     for kind, (k, n) in counts.items():
         rates = [Fraction(int(a), int(b)) if b else None for a, b in zip(k, n, strict=True)]
@@ -320,7 +364,14 @@ def _measures(
         kinds = [kind for kind in RATES_OF[name] if kind in counts]
         interval = measure(name, _intervals({kind: counts[kind] for kind in kinds}, confidence)).value
         method = "wilson intervals, simultaneous over groups (bonferroni)"
-        audits[name] = MeasureAudit(measure(name, verified), sample, interval if sample.value else None, method)
+        statistical = any(any(inner[kind]) for kind in kinds)
+        audits[name] = MeasureAudit(
+            measure(name, Rates(**verified)),
+            sample,
+            interval if sample.value else None,
+            method,
+            measure(name, Rates(**narrowed)) if statistical else None,
+        )
     return audits
 
 
@@ -350,6 +401,11 @@ def judge(requirement: Requirement, groupings: Sequence[GroupingAudit]) -> Requi
     for grouping in groupings:
         held = grouping.measures.get(requirement.measure)
         verdict = requirement.judge(absent if held is None else held.verified)
+        if held is not None and held.statistical is not None and verdict.status == "undecided":
+            inner = requirement.judge(held.statistical)
+            if inner.status != "undecided":
+                delta = grouping.delta(*RATES_OF[requirement.measure])
+                verdict = replace(inner, reason=f"{inner.reason}, statistically, at confidence {1 - delta:.9g}")
         if held is not None and verdict.status != "undecided":
             rows = requirement.judge(held.sample)
             if rows.status != verdict.status:

@@ -50,13 +50,16 @@ def check_choices(search: str, missing: str) -> None:
             raise InputError(f"{name} cannot be {word!r}{did_you_mean(word, choices)}")
 
 
-def check_numbers(confidence: Any, time_limit: Any, tolerance: Any) -> None:
+def check_numbers(confidence: Any, time_limit: Any, tolerance: Any, delta: Any) -> None:
     """Refuse numbers that mean nothing."""
-    for name, value in (("confidence", confidence), ("time_limit", time_limit), ("tolerance", tolerance)):
+    given = {"confidence": confidence, "time_limit": time_limit, "tolerance": tolerance, "delta": delta}
+    for name, value in given.items():
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
             raise InputError(f"{name} is a number, not {value!r}")
     if not 0 < confidence < 1:
         raise InputError(f"confidence {confidence:g} does not lie between 0 and 1")
+    if not 0 < delta < 1:
+        raise InputError(f"delta {delta:g} does not lie between 0 and 1: it is the probability that an interval misses")
     if time_limit is not None and not time_limit >= 0:
         raise InputError(f"time limit {time_limit:g} is no number of seconds")
     if tolerance is not None and not 0 < tolerance <= 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,17 +13,20 @@ from justicia import population
 from justicia.comparison import Stratum
 from justicia.ssat import Formula
 from justicia.tables.groups import first_rows, ranks
+from justicia.watching import Watch
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.enclosure import Enclosure
     from justicia.encoders import Decision
+    from justicia.metrics import Requirement
     from justicia.models import OneHotExpansion
     from justicia.population import Domain, Population
-    from justicia.solvers import Solution, Solver
+    from justicia.solvers import Effort, Solution, Solver
     from justicia.tables import Grouping
     from justicia.tables.one_hot import OneHot
+    from justicia.watching import Progress
 
 __all__ = ["Question"]
 
@@ -48,11 +51,11 @@ class Question:
     structure : str
         Of the populations.
     engine : Solver
-    search : str
-    time_limit : float or None
-        Seconds for each answer.
-    tolerance : float
-        Width of the bounds to reach, for engines that approach the answer.
+    effort : Effort
+        What is asked of the engine.
+    requirements : sequence of Requirement
+        When they are settled, an engine that narrows bounds may stop.
+    progress : Progress or None
     one_hot : sequence of OneHot
         Features of the domain that are several columns of the table.
     expansion : OneHotExpansion or None
@@ -67,9 +70,9 @@ class Question:
     strata: dict[str, np.ndarray]
     structure: str
     engine: Solver
-    search: str
-    time_limit: float | None
-    tolerance: float
+    effort: Effort
+    requirements: Sequence[Requirement] = ()
+    progress: Progress | None = None
     one_hot: Sequence[OneHot] = ()
     expansion: OneHotExpansion | None = None
 
@@ -93,7 +96,9 @@ class Question:
             return population.Counts(groups, self.domain.sizes, codes[kept], self.points[kept], everybody=atoms)
         return atoms.regrouped(groups, codes[first])
 
-    def ask(self, grouping: Grouping, rows: np.ndarray | None = None) -> tuple[Population, Solution, np.ndarray]:
+    def ask(
+        self, grouping: Grouping, rows: np.ndarray | None = None, kind: str = "selection_rate"
+    ) -> tuple[Population, Solution, np.ndarray]:
         """Fit a population to the people and enclose the rate of each group.
 
         Parameters
@@ -102,6 +107,8 @@ class Question:
             One of the groupings.
         rows : bool array of shape (n_rows,), optional
             One of the strata; everybody when left out.
+        kind : str
+            Its name.
 
         Returns
         -------
@@ -127,15 +134,21 @@ class Question:
             self.frame, self.domain, self.points, lambda group: np.flatnonzero(codes == group), self.expansion
         )
         formula = Formula(people, self.decision)
-        solution = self.engine.solve(formula, search=self.search, time_limit=self.time_limit, tolerance=self.tolerance)
+        absent, names = len(grouping.groups) - len(kept), " x ".join(grouping.sensitive)
+        watch = Watch(self.requirements, kind, names, absent, self.effort.tolerance, self.progress)
+        solution = self.engine.solve(formula, replace(self.effort, watch=watch))
         return people, solution, kept
 
-    def ask_stratum(self, grouping: Grouping, rows: np.ndarray) -> Stratum:
+    def ask_stratum(self, grouping: Grouping, kind: str) -> Stratum:
         """The same among the people of one true outcome; None for groups that have none."""
+        rows = self.strata[kind]
         enclosures: list[Enclosure | None] = [None] * len(grouping.groups)
+        intervals = list(enclosures)
         if not rows.any():
             return Stratum(rows, None, tuple(enclosures), 0.0)
-        people, solution, kept = self.ask(grouping, rows)
-        for position, enclosure in zip(kept, solution.enclosures, strict=True):
-            enclosures[position] = enclosure
-        return Stratum(rows, people, tuple(enclosures), solution.seconds)
+        people, solution, kept = self.ask(grouping, rows, kind)
+        for position, enclosure, interval in zip(kept, solution.enclosures, solution.intervals, strict=True):
+            enclosures[position], intervals[position] = enclosure, interval
+        return Stratum(
+            rows, people, tuple(enclosures), solution.seconds, tuple(intervals), solution.stopped, solution.delta
+        )

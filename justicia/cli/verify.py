@@ -28,6 +28,34 @@ class _Announcer(logging.Handler):
             click.echo(f"{kind}: {shown(text, 1000)}", err=True)
 
 
+class _Bar:
+    """Shows on a terminal how far the bounds are, from the first time that there is something to show."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._wanted = not quiet and sys.stderr.isatty()
+        self._progress: Any = None
+
+    def show(self, text: str, done: float) -> None:
+        """Move the bar."""
+        if not self._wanted:
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        if self._progress is None:
+            columns = (BarColumn(20), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+            self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._progress.add_task("", total=1.0)
+            self._progress.start()
+        self._progress.update(self._task, description=shown(text, 300), completed=done)
+
+    def stop(self) -> None:
+        """Take the bar away."""
+        if self._progress is not None:
+            self._progress.stop()
+            self._progress = None
+
+
 @click.command()
 @click.option(
     "--model",
@@ -62,6 +90,13 @@ class _Announcer(logging.Handler):
     type=float,
     metavar="WIDTH",
     help="Width to which rates are bounded.  [default: 1e-4 for linear models, 2e-3 for tree ensembles]",
+)
+@click.option(
+    "--delta",
+    type=float,
+    default=1e-6,
+    show_default=True,
+    help="Probability that statistical intervals of a large ensemble miss.",
 )
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals beside the rows' rates.")
 @click.option(
@@ -115,7 +150,8 @@ def verify(context: click.Context, /, **options: Any) -> int:
     from justicia.audit import verify as run
     from justicia.report.writing import check_target
 
-    handler = _Announcer(options.pop("quiet"))
+    quiet = options.pop("quiet")
+    handler = _Announcer(quiet)
     logger = logging.getLogger("justicia")
     logger.addHandler(handler)
     logger.propagate = False
@@ -128,6 +164,7 @@ def verify(context: click.Context, /, **options: Any) -> int:
     one_hot = options.pop("one_hot")
     bins = options.pop("bins")
     delimiter = options.pop("delimiter")
+    bar = _Bar(quiet)
     try:
         audit = run(
             options.pop("model"),
@@ -137,9 +174,11 @@ def verify(context: click.Context, /, **options: Any) -> int:
             bins=dict(_named_list(text, "--bins") for text in bins),
             features=None if features is None else [name.strip() for name in features.split(",")],
             delimiter="\t" if delimiter in ("\\t", "tab") else delimiter,
+            progress=bar.show,
             command=["justicia", *(sys.argv[1:] if context.obj is None else context.obj)],
             **options,
         )
+        bar.stop()
         if json_file == "-":
             click.echo(audit.to_json(), nl=False)
         else:
@@ -148,6 +187,7 @@ def verify(context: click.Context, /, **options: Any) -> int:
             _print(audit, all_groups)
         return audit.exit_code
     finally:
+        bar.stop()
         logger.removeHandler(handler)
 
 

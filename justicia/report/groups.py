@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from justicia.comparison import GroupAudit, GroupingAudit
     from justicia.enclosure import Enclosure
 
-__all__ = ["MOST_GROUPS", "group_table", "number", "outside", "percent"]
+__all__ = ["MOST_GROUPS", "STATISTICAL", "group_table", "number", "outside", "percent"]
 
+STATISTICAL = "statistical"
+"""Heading of bounds that hold but for a small probability."""
 MOST_GROUPS = 40
 """Longer tables show the groups at both ends, and the smallest."""
 _ENDS = 10
@@ -90,7 +92,9 @@ def _columns(
     width: int,
 ) -> list[str]:
     """Columns that fit beside the names."""
-    columns = ["people", "verified", "", "rows", percent(confidence)] + (["TPR", "FPR"] if grouping.strata else [])
+    inner = [STATISTICAL] if grouping.solution.interval is not None else []
+    columns = ["people", "verified", *inner, "", "rows", percent(confidence)]
+    columns += ["TPR", "FPR"] if grouping.strata else []
     taken = sum(
         2 + max([len(shown(name, _LONGEST_NAME)), *(len(names[row][position]) for row in rows)])
         for position, name in enumerate(grouping.sensitive)
@@ -112,8 +116,9 @@ def _cells(group: GroupAudit, largest: float, confidence: float) -> dict[str, st
         "": "",
         "rows": "",
         percent(confidence): "",
-        "TPR": _rate(group.tpr),
-        "FPR": _rate(group.fpr),
+        "TPR": _rate(group.intervals.get("tpr") or group.tpr),
+        "FPR": _rate(group.intervals.get("fpr") or group.fpr),
+        STATISTICAL: _rate(group.intervals.get("selection_rate") or rate),
     }
     if rate is not None and sample is not None:
         held["verified"] = number(rate) + ("*" if outside(group) else " ")
@@ -130,13 +135,13 @@ def percent(confidence: float) -> str:
 
 def middle(group: GroupAudit) -> float:
     """Middle of a group's verified rate, 0 without one; for sorting and bars."""
-    rate = group.selection_rate
+    rate = group.intervals.get("selection_rate") or group.selection_rate
     return 0.0 if rate is None else rate.middle
 
 
 def outside(group: GroupAudit) -> bool:
     """Whether the verified rate lies outside the interval of the rows' rate."""
-    rate, sample = group.selection_rate, group.sample_rate
+    rate, sample = group.intervals.get("selection_rate") or group.selection_rate, group.sample_rate
     return rate is not None and sample is not None and (float(rate.hi) < sample.lo or float(rate.lo) > sample.hi)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from justicia._version import __version__
 from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.errors import InputError
+from justicia.metrics import RATES_OF
 
 if TYPE_CHECKING:
     from justicia.audit import Audit
@@ -25,6 +26,8 @@ SCHEMA = "justicia.audit/1"
 
 _LAST_SECOND = 253_402_300_799
 """Of the year 9999."""
+
+_METHOD = "statistical: clopper-pearson on what branch and bound leaves open"
 
 _ALL_MEASURES = (
     "disparate_impact",
@@ -146,7 +149,8 @@ def _score(audit: Audit) -> dict[str, Any] | None:
 
 def _grouping(grouping: GroupingAudit) -> dict[str, Any]:
     measures = {
-        name: _measure(grouping.measures[name]) if name in grouping.measures else None for name in _ALL_MEASURES
+        name: _measure(grouping.measures[name], grouping.delta(*RATES_OF[name])) if name in grouping.measures else None
+        for name in _ALL_MEASURES
     }
     return {
         "sensitive": list(grouping.sensitive),
@@ -156,7 +160,7 @@ def _grouping(grouping: GroupingAudit) -> dict[str, Any]:
             "parents": grouping.population.parents,
             "fit": grouping.fit,
         },
-        "groups": [_group(group) for group in grouping.reported],
+        "groups": [_group(group, grouping) for group in grouping.reported],
         "most_favored": _extreme(grouping.most_favored),
         "least_favored": _extreme(grouping.least_favored),
         "measures": measures,
@@ -167,25 +171,34 @@ def _bounds(enclosure: Enclosure) -> dict[str, float]:
     return {"lo": float(enclosure.lo), "hi": float(enclosure.hi)}
 
 
-def _verified(rate: Enclosure | None) -> dict[str, Any] | None:
-    return None if rate is None else {**_bounds(rate), "interval": None}
+def _verified(rate: Enclosure | None, interval: Enclosure | None, delta: float) -> dict[str, Any] | None:
+    return None if rate is None else {**_bounds(rate), "interval": _interval(interval, delta)}
+
+
+def _interval(interval: Enclosure | None, delta: float) -> dict[str, Any] | None:
+    """Statistical bounds; all of one answer hold together with this confidence."""
+    if interval is None:
+        return None
+    return {**_bounds(interval), "confidence": 1 - delta, "method": _METHOD}
 
 
 def _sample(rate: SampleRate | None) -> dict[str, Any] | None:
     return None if rate is None else {"value": float(rate.value), "lo": rate.lo, "hi": rate.hi, "method": rate.method}
 
 
-def _group(group: GroupAudit) -> dict[str, Any]:
+def _group(group: GroupAudit, grouping: GroupingAudit) -> dict[str, Any]:
+    rates = {"selection_rate": group.selection_rate, "tpr": group.tpr, "fpr": group.fpr}
+    verified = {kind: _verified(rate, group.intervals.get(kind), grouping.delta(kind)) for kind, rate in rates.items()}
     return {
         "group": group.group,
         "n": group.n,
         "selected": group.selected,
         "positives": group.positives,
         "negatives": group.negatives,
-        "selection_rate": _verified(group.selection_rate),
+        "selection_rate": verified["selection_rate"],
         "sample_rate": _sample(group.sample_rate),
-        "tpr": _verified(group.tpr),
-        "fpr": _verified(group.fpr),
+        "tpr": verified["tpr"],
+        "fpr": verified["fpr"],
         "sample_tpr": _sample(group.sample_tpr),
         "sample_fpr": _sample(group.sample_fpr),
         "note": group.note,
@@ -200,12 +213,12 @@ def _extreme(extreme: Extreme) -> dict[str, Any]:
     }
 
 
-def _measure(measure: MeasureAudit) -> dict[str, Any]:
+def _measure(measure: MeasureAudit, delta: float) -> dict[str, Any]:
     verified, sample, interval = measure.verified, measure.sample, measure.interval
     return {
         "lo": None if verified.value is None else float(verified.value.lo),
         "hi": None if verified.value is None else float(verified.value.hi),
-        "interval": None,
+        "interval": _interval(None if measure.statistical is None else measure.statistical.value, delta),
         "sample": None
         if sample.value is None
         else {

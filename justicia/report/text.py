@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from justicia.encoders.linear_threshold import LinearThreshold
-from justicia.report.groups import MOST_GROUPS, group_table, number, outside, percent
+from justicia.metrics import RATES_OF
+from justicia.report.groups import MOST_GROUPS, STATISTICAL, group_table, number, outside, percent
 from justicia.report.scores import rule_text, score_table
 from justicia.words import counted, shown
 
@@ -116,7 +117,12 @@ def _guarantee(audit: Audit) -> str:
         return "bounds: the true rate certainly lies between them"
     enclosures = [held for grouping in audit.groupings for held in grouping.solution.enclosures]
     widest = max(float(held.hi) - float(held.lo) for held in enclosures)
-    return f"bounds at most {widest:.1e} apart: the true rate certainly lies between them"
+    says = f"bounds at most {widest:.1e} apart: the true rate certainly lies between them"
+    inner = [one for grouping in audit.groupings for one in grouping.solution.intervals if one is not None]
+    if inner:
+        widest = max(float(one.hi) - float(one.lo) for one in inner)
+        says += f"; statistical bounds at most {widest:.1e} apart"
+    return says
 
 
 def _grouping(grouping: GroupingAudit, confidence: float, width: int, all_groups: bool) -> RenderableType:
@@ -132,11 +138,12 @@ def _grouping(grouping: GroupingAudit, confidence: float, width: int, all_groups
     facts.add_row("most favored", _extreme(grouping.most_favored))
     facts.add_row("least favored", _extreme(grouping.least_favored))
     measures = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("measure", "verified", "rows", percent(confidence)):
+    inner = any(measure.statistical is not None for measure in grouping.measures.values())
+    for heading in ("measure", "verified", *([STATISTICAL] if inner else []), "rows", percent(confidence)):
         measures.add_column(heading, no_wrap=True)
     measures.add_column("")
     for name, measure in grouping.measures.items():
-        measures.add_row(*_measure(name, measure))
+        measures.add_row(*_measure(name, measure, inner))
     parts = (table, Text(""), measures, Text(""), facts)
     return Group(Text(""), title, *(Padding(part, (0, 0, 0, 2)) for part in parts))
 
@@ -161,14 +168,16 @@ def _extreme(extreme: Extreme) -> Text:
     return text
 
 
-def _measure(name: str, measure: MeasureAudit) -> list[RenderableType]:
+def _measure(name: str, measure: MeasureAudit, inner: bool) -> list[RenderableType]:
     verified, sample, interval = measure.verified, measure.sample, measure.interval
     value = "undefined" if verified.value is None else number(verified.value)
     note = verified.undefined or ""
     between = "" if interval is None else f"{float(interval.lo):.4f} to {float(interval.hi):.4f}"
+    narrowed = verified if measure.statistical is None else measure.statistical
     return [
         Text(name.replace("_", " ")),
         Text(value, style="bold"),
+        *([Text("undefined" if narrowed.value is None else number(narrowed.value), style="bold")] if inner else []),
         Text("undefined" if sample.value is None else number(sample.value)),
         between,
         Text(f"incomplete: {note}" if note and verified.value is not None else note, style="yellow"),
@@ -181,6 +190,13 @@ def _definitions(audit: Audit) -> RenderableType:
     grid.add_column(style="dim")
     grid.add_row("verified", "selection rate, or measure of selection rates, under the population")
     grid.add_row("rows", "the same among the rows; intervals of measures hold for all groups together")
+    deltas = [grouping.delta(*RATES_OF[name]) for grouping in audit.groupings for name in grouping.measures]
+    if any(deltas):
+        grid.add_row(
+            STATISTICAL,
+            "people drawn from what the bounds leave open; all intervals of a row hold together with probability "
+            f"{1 - max(deltas):.9g} at least",
+        )
     if any(outside(group) for grouping in audit.groupings for group in grouping.reported):
         grid.add_row("*", "outside the interval of the rows: the population's structure misses something in this group")
     if any(len(grouping.reported) > MOST_GROUPS for grouping in audit.groupings):

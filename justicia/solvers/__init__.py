@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from justicia.errors import InputError
-from justicia.solvers.base import TOLERANCE, Solution, Solver, TooLargeError
+from justicia.solvers.base import DELTA, TOLERANCE, Effort, Solution, Solver, TooLargeError
 from justicia.solvers.branch_and_bound import BranchAndBound
 from justicia.solvers.fourier import Fourier
 from justicia.solvers.paths import Paths
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from justicia.encoders.decisions import Decision
     from justicia.ssat import Formula
 
-__all__ = ["ENGINES", "SEARCHES", "TOLERANCE", "Solution", "Solver", "TooLargeError", "pick"]
+__all__ = ["DELTA", "ENGINES", "SEARCHES", "TOLERANCE", "Effort", "Solution", "Solver", "TooLargeError", "pick"]
 
 ENGINES: dict[str, Solver] = {engine.name: engine for engine in (Paths(), Sums(), Fourier(), BranchAndBound())}
 """Every engine by name, in the order in which they are tried."""
@@ -38,22 +38,15 @@ class _FirstThatCan:
         """Whether one of the engines takes the decision."""
         return any(engine.takes(decision) for engine in self._engines)
 
-    def solve(
-        self,
-        formula: Formula,
-        *,
-        search: str = "enumerate",
-        time_limit: float | None = None,
-        tolerance: float = TOLERANCE,
-    ) -> Solution:
+    def solve(self, formula: Formula, effort: Effort) -> Solution:
         """The answer of the first engine that can."""
         *others, last = self._engines
         for engine in others:
             try:
-                return engine.solve(formula, search=search, time_limit=time_limit, tolerance=tolerance)
+                return engine.solve(formula, effort)
             except TooLargeError:
                 continue
-        return last.solve(formula, search=search, time_limit=time_limit, tolerance=tolerance)
+        return last.solve(formula, effort)
 
 
 def pick(name: str, decision: Decision) -> Solver:

@@ -22,7 +22,7 @@ from numba.extending import intrinsic
 
 from justicia.solvers._box_kernels import EMPTY, NO, OPEN, TIED, YES, mass_of, most_states, narrow, reach
 
-__all__ = ["expand"]
+__all__ = ["expand", "open_nodes"]
 
 
 @intrinsic
@@ -79,6 +79,22 @@ def _top(root, sets, begin, end, nodes, below):
             break
         node = nodes[node, 0] if left else nodes[node, 1]
     return node
+
+
+@njit(cache=True, nogil=True)
+def open_nodes(chosen, b_sets, nodes, entries, spans, trees, below, values, base, out, n_open, settled):
+    """Top nodes of the open trees of some boxes, and what all others add up to."""
+    low, high = np.empty(len(trees)), np.empty(len(trees))
+    for i in range(len(chosen)):
+        sets = b_sets[chosen[i]]
+        _add_up(sets, trees, values, low, high, 0.0)
+        settled[i], n_open[i] = base, 0
+        for tree in range(len(trees)):
+            if low[tree] == high[tree]:
+                settled[i] += low[tree]
+            else:
+                out[i, n_open[i]] = _top(trees[tree, 0], sets, trees[tree, 1], trees[tree, 2], nodes, below)
+                n_open[i] += 1
 
 
 @njit(cache=True, nogil=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -11,12 +12,16 @@ import numpy as np
 
 from justicia.enclosure import Enclosure
 from justicia.errors import InputError
+from justicia.solvers.interruption import Interruption
 
 if TYPE_CHECKING:
     from justicia.encoders.decisions import Decision
     from justicia.ssat import Formula
 
-__all__ = ["TOLERANCE", "Solution", "Solver", "TooLargeError"]
+__all__ = ["DELTA", "TOLERANCE", "Effort", "Solution", "Solver", "TooLargeError"]
+
+DELTA = 1e-6
+"""Probability that statistical intervals of an answer may miss, unless asked for another."""
 
 TOLERANCE = 1e-4
 """Width of bounds that an engine tries to reach, unless asked for another."""
@@ -24,6 +29,34 @@ TOLERANCE = 1e-4
 
 class TooLargeError(InputError):
     """Raised when an engine cannot answer a formula of this size; another one may."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What is asked of an engine besides the formula.
+
+    Attributes
+    ----------
+    search : str
+        "enumerate": every group; "learn": the extremes, bounds for the others.
+    time_limit : float or None
+        Seconds after which the bounds reached so far are the answer.
+    tolerance : float
+        Width of bounds to reach, for engines that approach the answer.
+    delta : float
+        Probability with which a statistical interval of some group may miss.
+    watch : callable or None
+        Called now and then with lower and upper bounds, arrays of shape (n_groups,); true when they suffice.
+    interruption : Interruption
+        Shared by the questions of an audit.
+    """
+
+    search: str = "enumerate"
+    time_limit: float | None = None
+    tolerance: float = TOLERANCE
+    delta: float = DELTA
+    watch: Callable[[np.ndarray, np.ndarray], bool] | None = None
+    interruption: Interruption = field(default_factory=Interruption)
 
 
 @dataclass(frozen=True)
@@ -43,6 +76,12 @@ class Solution:
         Numerators of the bounds, and denominators, where the probabilities are counted.
     search : str
         "enumerate", or "learn" when only the extremes are sure to be exact.
+    interval : (float64 array, float64 array) or None
+        Statistical bounds inside of the certain ones, arrays of shape (n_groups,); all hold together but for a
+        probability of `delta`.
+    delta : float or None
+    stopped : str or None
+        Why the bounds are wider than asked for: "time", "settled", "interrupted" or "memory".
     """
 
     lo: np.ndarray
@@ -53,6 +92,9 @@ class Solution:
     groups_evaluated: int
     counts: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
     search: str = "enumerate"
+    interval: tuple[np.ndarray, np.ndarray] | None = None
+    delta: float | None = None
+    stopped: str | None = None
 
     @cached_property
     def enclosures(self) -> tuple[Enclosure, ...]:
@@ -64,15 +106,22 @@ class Solution:
             for low, high, n in zip(*self.counts, strict=True)
         )
 
+    @cached_property
+    def intervals(self) -> tuple[Enclosure | None, ...]:
+        """One statistical interval a group; None where there is none."""
+        if self.interval is None:
+            return (None,) * len(self.lo)
+        return tuple(map(Enclosure, self.interval[0].tolist(), self.interval[1].tolist()))
+
     @property
     def best(self) -> int:
-        """The group with the largest lower bound."""
-        return int(np.argmax(self.lo))
+        """The group with the largest lower bound; by the statistical bounds where there are some."""
+        return int(np.argmax(self.lo if self.interval is None else self.interval[0]))
 
     @property
     def worst(self) -> int:
-        """The group with the smallest upper bound."""
-        return int(np.argmin(self.hi))
+        """The group with the smallest upper bound; by the statistical bounds where there are some."""
+        return int(np.argmin(self.hi if self.interval is None else self.interval[1]))
 
 
 class Solver(Protocol):
@@ -86,25 +135,8 @@ class Solver(Protocol):
         """Whether the engine answers formulas with this matrix."""
         ...
 
-    def solve(
-        self,
-        formula: Formula,
-        *,
-        search: str = "enumerate",
-        time_limit: float | None = None,
-        tolerance: float = TOLERANCE,
-    ) -> Solution:
+    def solve(self, formula: Formula, effort: Effort) -> Solution:
         """Enclose the probability of the matrix for every group.
-
-        Parameters
-        ----------
-        formula : Formula
-        search : str
-            "enumerate": every group; "learn": the extremes, bounds for the others.
-        time_limit : float, optional
-            Seconds after which the bounds reached so far are the answer.
-        tolerance : float
-            Width of bounds to reach, for engines that approach the answer.
 
         Raises
         ------

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from justicia.solvers import _sampling_kernels as kernels
 from justicia.solvers.leaf_sets import LeafSets
 from justicia.solvers.top_nodes import TopNodes
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from justicia.population.network import NetworkPopulation
 
 __all__ = ["Boxes", "Problem"]
+
+_SAMPLED_AT_ONCE = 4096
+"""Boxes whose open trees are looked up together."""
 
 
 @dataclass
@@ -117,7 +121,9 @@ class Problem:
             for size, ranks in zip(decision.sizes, decision.ranks, strict=True)
         ]
         self.tests, self.masks = _tests(decision, starts)
-        self.trees = LeafSets(decision) if LeafSets.takes(decision) else TopNodes(decision, self.tests)
+        self.trees = LeafSets(decision, self.tests) if LeafSets.takes(decision) else TopNodes(decision, self.tests)
+        self._leaves = self.trees.leaves
+        self._steps = _steps(decision, self.tests)
         self._population(population, groups)
 
     def _population(self, population: NetworkPopulation, groups: slice) -> None:
@@ -190,6 +196,36 @@ class Problem:
 
         list(pool.map(run, [part for part in np.array_split(np.arange(len(rows)), n_threads) if len(part)]))
         return out
+
+    def sample(
+        self, boxes: Boxes, chosen: np.ndarray, counts: np.ndarray, group: int, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Outcomes of people drawn inside boxes: 1 above the threshold, 0 below, 2 within rounding of it.
+
+        Parameters
+        ----------
+        chosen, counts : int array of shape (n,)
+            Boxes, and how many people to draw in each.
+        """
+        first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        uniforms = rng.random((int(first[-1]), 2 * len(self.population[0])))
+        verdict = np.zeros(int(first[-1]), dtype=np.int8)
+        for begin in range(0, len(chosen), _SAMPLED_AT_ONCE):
+            some = np.ascontiguousarray(chosen[begin : begin + _SAMPLED_AT_ONCE], dtype=np.int64)
+            kernels.sample(
+                0, len(some), some, first[begin:], uniforms, group, boxes.cells, boxes.words,
+                *self.trees.open_nodes(boxes, some, self.rule[2]), self._steps, self._leaves, self.masks, self.shape,
+                *self.population, self.rule, verdict,
+            )  # fmt: skip
+        return verdict
+
+
+def _steps(decision: AdditiveTrees, tests: np.ndarray) -> np.ndarray:
+    """What a person needs to know at each node; see `_sampling_kernels`."""
+    inner = decision.test >= 0
+    feature, cut, missing, begin = tests[np.where(inner, decision.test, 0), :4].T
+    other = np.where(cut < 0, begin, missing)
+    return np.stack([decision.left, decision.right, np.where(inner, feature, -1), cut, other], axis=1).astype(np.int32)
 
 
 def _tests(decision: AdditiveTrees, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

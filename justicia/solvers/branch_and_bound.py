@@ -12,7 +12,9 @@ nothing is lost but rounding, which is charged.
 from __future__ import annotations
 
 import logging
+import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
@@ -21,12 +23,14 @@ import numpy as np
 from justicia.enclosure import EXACT
 from justicia.encoders.additive_trees import AdditiveTrees
 from justicia.population.network import NetworkPopulation
-from justicia.solvers.base import TOLERANCE, Solution
+from justicia.solvers.base import Effort, Solution
 from justicia.solvers.counting import counted
+from justicia.solvers.sampling import OpenBoxes
 
 if TYPE_CHECKING:
     from justicia.encoders.decisions import Decision
     from justicia.solvers.boxes import Boxes, Problem
+    from justicia.solvers.interruption import Interruption
     from justicia.ssat import Formula
 
 __all__ = ["BranchAndBound", "Search"]
@@ -40,6 +44,10 @@ _BATCH = 1024
 _MOST_BYTES = 1_500_000_000
 _THREADS = 2
 _SLOW = 3.0
+_LOOK = 0.25
+"""Seconds between looks at the bounds."""
+_SHARE = 0.6
+"""Of the time goes into certain bounds; the rest into statistical ones, when the former are too wide."""
 _UNIT = 2.0**-53
 
 
@@ -53,48 +61,112 @@ class BranchAndBound:
         """Whether the decision is a sum of trees."""
         return isinstance(decision, AdditiveTrees)
 
-    def solve(
-        self,
-        formula: Formula,
-        *,
-        search: str = "enumerate",
-        time_limit: float | None = None,
-        tolerance: float = TOLERANCE,
-    ) -> Solution:
-        """Bounds of every group's rate within the tolerance, or as narrow as the time allows."""
+    def solve(self, formula: Formula, effort: Effort) -> Solution:
+        """Bounds of every group's rate within the tolerance, or as narrow as the time allows.
+
+        When they are wider, people are drawn from what is open, and a statistical interval stands beside the bounds.
+        """
         decision, population = formula.decision, formula.population
         if not isinstance(decision, AdditiveTrees):
             raise TypeError(f"branch_and_bound takes a sum of trees, not {type(decision).__name__}")
         if not isinstance(population, NetworkPopulation):
-            return counted(decision, population, self.name, search, time.perf_counter())
+            return counted(decision, population, self.name, effort.search, time.perf_counter())
+        _warm_up(decision, population)
+        start = time.perf_counter()
+        limit = _PATIENCE if effort.time_limit is None else effort.time_limit
+        answer = _Answer(population.n_groups, decision.accepts_above, effort)
+        chunks = [slice(i, i + _GROUPS_AT_ONCE) for i in range(0, population.n_groups, _GROUPS_AT_ONCE)]
+        with effort.interruption:
+            for number, groups in enumerate(chunks):
+                now = time.perf_counter()
+                seconds = max(start + limit - now, 0.0) / (len(chunks) - number)
+                answer.add(groups, decision, population, now, seconds)
+        seconds = time.perf_counter() - start
+        return answer.solution(self.name, seconds)
+
+
+class _Answer:
+    """Bounds of all groups, found for some of them at a time."""
+
+    def __init__(self, n_groups: int, accepts_above: bool, effort: Effort) -> None:
+        self.low, self.high = np.zeros(n_groups), np.ones(n_groups)
+        self.inner_low, self.inner_high = np.zeros(n_groups), np.ones(n_groups)
+        self.accepts_above = accepts_above
+        self.effort = effort
+        self.sampled = False
+        self.dropped = 0
+        self.stopped: str | None = None
+
+    def add(
+        self,
+        groups: slice,
+        decision: AdditiveTrees,
+        population: NetworkPopulation,
+        start: float,
+        seconds: float,
+    ) -> None:
+        """Bound the rates of some groups."""
         from justicia.solvers.boxes import Problem
 
-        chunks = [slice(i, i + _GROUPS_AT_ONCE) for i in range(0, population.n_groups, _GROUPS_AT_ONCE)]
-        low, high = np.zeros(population.n_groups), np.ones(population.n_groups)
-        _warm_up(decision, population)
-        limit = _PATIENCE if time_limit is None else time_limit
-        start = time.perf_counter()
-        for number, groups in enumerate(chunks):
-            left = max(start + limit - time.perf_counter(), 0.0)
-            deadline = time.perf_counter() + left / (len(chunks) - number)
-            held = Search(Problem(decision, population, groups), tolerance)
-            held.run(deadline)
-            low[groups], high[groups] = held.bounds()
-        if not decision.accepts_above:
-            low, high = 1.0 - high, 1.0 - low
-        widest = float((high - low).max())
-        guarantee = "exact" if widest <= EXACT else "bounds"
-        return Solution(low, high, self.name, time.perf_counter() - start, guarantee, population.n_groups)
+        effort, problem = self.effort, Problem(decision, population, groups)
+        search = Search(problem, effort.tolerance)
+        search.run(start + _SHARE * seconds, lambda low, high: self._suffices(groups, low, high), effort.interruption)
+        self._put(groups, *search.bounds(), self.low, self.high)
+        self.inner_low[groups], self.inner_high[groups] = self.low[groups], self.high[groups]
+        self.stopped = search.stopped or self.stopped
+        if search.stopped == "time":
+            found = search.sample(start + seconds, effort.delta / max(len(self.low) / problem.n_groups, 1.0))
+            if found is not None:
+                self.sampled = True
+                self._put(groups, *found, self.inner_low, self.inner_high)
+
+    def _put(self, groups: slice, low: np.ndarray, high: np.ndarray, lows: np.ndarray, highs: np.ndarray) -> None:
+        """Bounds of scores above the threshold, as bounds of favorable outcomes."""
+        lows[groups], highs[groups] = (low, high) if self.accepts_above else (1.0 - high, 1.0 - low)
+
+    def _suffices(self, groups: slice, low: np.ndarray, high: np.ndarray) -> np.ndarray | None:
+        """Which of the groups need more work; None when none does."""
+        self._put(groups, low, high, self.low, self.high)
+        if self.effort.watch is not None and self.effort.watch(self.low, self.high):
+            return None
+        needed = np.ones(len(low), dtype=bool)
+        if self.effort.search == "learn":
+            extreme = (self.high >= self.low.max()) | (self.low <= self.high.min())
+            needed = extreme[groups]
+        return needed
+
+    def solution(self, engine: str, seconds: float) -> Solution:
+        """The answer."""
+        effort = self.effort
+        exact = float((self.high - self.low).max()) <= EXACT
+        guarantee = "exact" if exact else "statistical" if self.sampled else "bounds"
+        evaluated = len(self.low)
+        if effort.search == "learn":
+            evaluated = int((self.high - self.low <= max(effort.tolerance, EXACT)).sum())
+        return Solution(
+            self.low, self.high, engine, seconds, guarantee, evaluated, None, effort.search,
+            (self.inner_low, self.inner_high) if self.sampled else None,
+            effort.delta if self.sampled else None, self.stopped,
+        )  # fmt: skip
 
 
 def _warm_up(decision: AdditiveTrees, population: NetworkPopulation) -> None:
     """Compile the loops, or read them from disk, before any clock starts."""
     from justicia.solvers.boxes import Problem
 
-    start = time.perf_counter()
-    Search(Problem(decision, population, slice(0, 1)), 1.0).step()
-    if time.perf_counter() - start > _SLOW:
-        logger.info("loops were compiled in %.0f s; they are kept for the next run", time.perf_counter() - start)
+    says = "loops over boxes are being compiled, which takes half a minute; they are kept for the next run"
+    told = threading.Timer(_SLOW, logger.info, [says])
+    told.daemon = True
+    told.start()
+    try:
+        search = Search(Problem(decision, population, slice(0, 1)), 1.0)
+        with ThreadPoolExecutor(1) as pool:
+            search.problem.sample(
+                search.boxes, np.zeros(1, np.int64), np.ones(1, np.int64), 0, np.random.default_rng(0)
+            )
+            search.step(pool)
+    finally:
+        told.cancel()
 
 
 class Search:
@@ -116,58 +188,129 @@ class Search:
         self.tied = np.zeros(problem.n_groups)
         self.rounds = 0
         self.splits = 0
+        self.stopped: str | None = None
         self._needed = np.ones(problem.n_groups, dtype=bool)
         self._priority = np.full(1, np.inf)
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper bound of the probability of a score above the threshold, in each group."""
-        margin = (4.0 * self.rounds + 4.0 * float(self.boxes.counts[:, 1].max(initial=0)) + 2000.0) * _UNIT
+        margin = self._margin()
         low, high = self.yes - margin, 1.0 - self.no + margin
         if self.n_boxes == 0 and not self.tied.any():
             # Nothing is open: one number, up to rounding.
             low = high = self.yes / np.maximum(self.yes + self.no, _UNIT)
         return np.clip(low, 0.0, 1.0), np.clip(high, 0.0, 1.0)
 
-    def run(self, deadline: float | None) -> None:
-        """Split boxes until every group's bounds are within the tolerance, or time runs out."""
+    def _margin(self) -> float:
+        """What rounding may have done to sums of masses."""
+        return (4.0 * self.rounds + 4.0 * float(self.boxes.counts[:, 1].max(initial=0)) + 2000.0) * _UNIT
+
+    def run(
+        self,
+        deadline: float | None,
+        suffices: Callable[[np.ndarray, np.ndarray], np.ndarray | None] | None = None,
+        interruption: Interruption | None = None,
+    ) -> None:
+        """Split boxes until the bounds of every group are within the tolerance; `stopped` says what ended it before.
+
+        Parameters
+        ----------
+        deadline : float or None
+            By `time.perf_counter`.
+        suffices : callable, optional
+            Called a few times a second with the bounds; gives the groups that need more work, None when none does.
+        interruption : Interruption, optional
+        """
+        wanted, next_look = np.ones(self.problem.n_groups, dtype=bool), time.perf_counter() + _LOOK
+        self.stopped = None
         with ThreadPoolExecutor(_THREADS) as pool:
             while self.n_boxes:
-                width = 1.0 - self.yes - self.no
-                needed = width > self.tolerance
-                if not needed.any() or (deadline is not None and time.perf_counter() > deadline):
+                needed = wanted & (1.0 - self.yes - self.no > self.tolerance)
+                now = time.perf_counter()
+                if not needed.any():
                     return
+                if interruption is not None and interruption.pressed:
+                    self.stopped = "interrupted"
+                    return
+                if deadline is not None and now > deadline:
+                    self.stopped = "time"
+                    return
+                if suffices is not None and now > next_look:
+                    next_look = now + _LOOK
+                    found = suffices(*self.bounds())
+                    if found is None:
+                        self.stopped = "settled"
+                        return
+                    wanted = found
+                    continue
                 if (needed != self._needed).any():
                     self._needed = needed
                     self._priority[: self.n_boxes] = self._priorities(self.boxes, slice(0, self.n_boxes))
-                self._round(pool)
+                try:
+                    self.step(pool)
+                except MemoryError:
+                    self.stopped = "memory"
+                    return
 
-    def step(self) -> None:
-        """Split a few boxes."""
-        with ThreadPoolExecutor(1) as pool:
-            if self.n_boxes:
-                self._round(pool)
+    def sample(self, deadline: float, delta: float) -> tuple[np.ndarray, np.ndarray] | None:
+        """Statistical bounds in every group, None when there is no time for any.
 
-    def _round(self, pool: ThreadPoolExecutor) -> None:
+        Parameters
+        ----------
+        deadline : float
+            By `time.perf_counter`.
+        delta : float
+            Probability that some of the bounds miss.
+        """
+        low, high = self.bounds()
+        open_boxes = OpenBoxes(self.problem, self.boxes, self.n_boxes)
+        groups = np.flatnonzero((high - low > self.tolerance) & (open_boxes.open > 0.0))
+        if not len(groups):
+            return low, high
+        with ThreadPoolExecutor(_THREADS) as pool:
+            width = self.tolerance / 10
+            found = open_boxes.interval(groups, width, delta, deadline, pool, _THREADS)
+        if found is None:
+            return None
+        mass, margin = open_boxes.open[groups], self._margin()
+        inner_low = self.yes[groups] + mass * found[0] - margin
+        inner_high = 1.0 - self.no[groups] - mass * (1.0 - found[1]) + margin
+        low[groups], high[groups] = np.maximum(low[groups], inner_low), np.minimum(high[groups], inner_high)
+        return low, high
+
+    def step(self, pool: ThreadPoolExecutor) -> None:
+        """Split some boxes: those of highest priority, or the deepest when memory is full.
+
+        Raises
+        ------
+        MemoryError
+            Then nothing has changed.
+        """
         full = self.n_boxes * self.boxes.bytes_a_box > _MOST_BYTES
         batch = min(self.n_boxes, _BATCH if self.n_boxes > 4 * _BATCH else max(self.n_boxes // 4, 1))
         key = self.boxes.counts[: self.n_boxes, 1] if full else self._priority[: self.n_boxes]
         batch = min(batch, 64) if full else batch
         chosen = np.argpartition(key, self.n_boxes - batch)[self.n_boxes - batch :]
         children = self.problem.expand(self.boxes, chosen, pool, _THREADS)
+        kept = np.flatnonzero(children.outcome == 0)
+        self._make_room(self.n_boxes + max(len(kept) - batch, 0))
         self.rounds += 1
         self.splits += batch
         for outcome, total in ((1, self.yes), (2, self.no), (3, self.tied)):
             total += children.mass[children.outcome == outcome].sum(axis=0)
-        kept = np.flatnonzero(children.outcome == 0)
         self._replace(chosen, children, kept)
+
+    def _make_room(self, n: int) -> None:
+        if n > len(self.boxes):
+            room = max(2 * len(self.boxes), n, 4096)
+            priority = np.zeros(room)
+            priority[: self.n_boxes] = self._priority[: self.n_boxes]
+            self.boxes, self._priority = self.boxes.grown(room), priority
 
     def _replace(self, chosen: np.ndarray, children: Boxes, kept: np.ndarray) -> None:
         """Put open children where their parents were; further ones at the end, or the last boxes into the gaps."""
         priority = self._priorities(children, kept)
         n = self.n_boxes
-        if n + max(len(kept) - len(chosen), 0) > len(self.boxes):
-            self.boxes = self.boxes.grown(max(2 * len(self.boxes), n + len(kept), 4096))
-            self._priority = np.concatenate([self._priority, np.zeros(len(self.boxes) - len(self._priority))])
         n_in_place = min(len(kept), len(chosen))
         self.boxes.put(chosen[:n_in_place], children, kept[:n_in_place])
         self._priority[chosen[:n_in_place]] = priority[:n_in_place]

@@ -21,7 +21,7 @@ import numpy as np
 from justicia.enclosure import EXACT
 from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.population.network import NetworkPopulation
-from justicia.solvers.base import TOLERANCE, Solution
+from justicia.solvers.base import TOLERANCE, Effort, Solution
 from justicia.solvers.characteristic import BLOCK, INTERPOLATION, NEGLIGIBLE, PANEL, Spectrum, turns
 from justicia.solvers.counting import counted
 from justicia.solvers.learn import learn
@@ -86,30 +86,23 @@ class Fourier:
         """Whether the decision is a linear threshold."""
         return isinstance(decision, LinearThreshold)
 
-    def solve(
-        self,
-        formula: Formula,
-        *,
-        search: str = "enumerate",
-        time_limit: float | None = None,
-        tolerance: float = TOLERANCE,
-    ) -> Solution:
+    def solve(self, formula: Formula, effort: Effort) -> Solution:
         """Bounds of every group's rate within the tolerance (of the extreme ones when `search` is "learn")."""
         start = time.perf_counter()
-        deadline = None if time_limit is None else start + time_limit
+        deadline = None if effort.time_limit is None else start + effort.time_limit
         decision, population = formula.decision, formula.population
         if not isinstance(decision, LinearThreshold):
             raise TypeError(f"fourier takes a linear threshold, not {type(decision).__name__}")
         if not isinstance(population, NetworkPopulation):
-            return counted(decision, population, self.name, search, start)
+            return counted(decision, population, self.name, effort.search, start)
         decision = decision.scaled()
-        if search == "learn":
+        if effort.search == "learn":
             from justicia.solvers.sum_bounds import SumBounds
 
-            oracle = SumBounds(decision, population, tolerance, deadline)
-            return learn(oracle, population.n_groups, self.name, time_limit, start)
+            oracle = SumBounds(decision, population, effort.tolerance, deadline)
+            return learn(oracle, population.n_groups, self.name, effort.time_limit, start)
         parts = parts_of(population, decision.contributions)
-        low, high = enclose(parts, population.n_groups, decision, tolerance, deadline)
+        low, high = enclose(parts, population.n_groups, decision, effort.tolerance, deadline)
         if not decision.accepts_above:
             low, high = 1.0 - high, 1.0 - low
         widest = float((high - low).max())

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.solvers import _leaf_set_kernels as kernels
+from justicia.solvers.top_nodes import static_ranges
 
 if TYPE_CHECKING:
     from justicia.encoders.additive_trees import AdditiveTrees
+    from justicia.solvers.boxes import Boxes
 
 __all__ = ["LeafSets"]
 
@@ -24,10 +26,13 @@ class LeafSets:
     Parameters
     ----------
     decision : AdditiveTrees
+    tests : int64 array of shape (n_tests, 6)
 
     Attributes
     ----------
     n_trees : int
+    leaves : float64 array of shape (n_nodes, 3)
+        Value of each node, least and largest leaf below.
     root : uint64 array of shape (n_words,)
         All leaves of all trees.
     arrays : tuple of arrays
@@ -36,7 +41,8 @@ class LeafSets:
 
     expand: Any = staticmethod(kernels.expand)
 
-    def __init__(self, decision: AdditiveTrees) -> None:
+    def __init__(self, decision: AdditiveTrees, tests: np.ndarray) -> None:
+        self.leaves, _ = static_ranges(decision, tests)
         self.n_trees = len(decision.roots)
         bounds = [*decision.roots.tolist(), len(decision.left)]
         trees = np.zeros((self.n_trees, 4), dtype=np.int64)
@@ -69,6 +75,13 @@ class LeafSets:
             nodes, np.ascontiguousarray(table[order]), spans.astype(np.int64), trees, np.concatenate(below),
             np.concatenate(values),
         )  # fmt: skip
+
+    def open_nodes(self, boxes: Boxes, chosen: np.ndarray, base: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Where the trees are open in some boxes, how many are, and what the others and the base add up to."""
+        nodes = np.empty((len(chosen), self.n_trees), dtype=np.int32)
+        n_open, settled = np.empty(len(chosen), dtype=np.int64), np.empty(len(chosen))
+        kernels.open_nodes(chosen, boxes.trees, *self.arrays, base, nodes, n_open, settled)  # type: ignore[call-arg]
+        return nodes, n_open, settled
 
     @staticmethod
     def takes(decision: AdditiveTrees) -> bool:

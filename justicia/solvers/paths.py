@@ -13,7 +13,7 @@ import numpy as np
 
 from justicia.encoders.decisions import Decision, Tree
 from justicia.population.network import NetworkPopulation
-from justicia.solvers.base import TOLERANCE, Solution
+from justicia.solvers.base import TOLERANCE, Effort, Solution
 from justicia.solvers.counting import counted
 from justicia.solvers.leaf_bounds import LeafBounds
 from justicia.solvers.learn import learn
@@ -37,24 +37,17 @@ class Paths:
         """Whether the decision is a tree."""
         return isinstance(decision, Tree)
 
-    def solve(
-        self,
-        formula: Formula,
-        *,
-        search: str = "enumerate",
-        time_limit: float | None = None,
-        tolerance: float = TOLERANCE,  # noqa: ARG002 (this engine does not approach its answer)
-    ) -> Solution:
+    def solve(self, formula: Formula, effort: Effort) -> Solution:
         """Exact rates of every group (of the extreme ones when `search` is "learn"), or bounds when time runs out."""
         start = time.perf_counter()
         decision, population = formula.decision, formula.population
         if not isinstance(decision, Tree):
             raise TypeError(f"paths takes a tree, not {type(decision).__name__}")
         if not isinstance(population, NetworkPopulation):
-            return counted(decision, population, self.name, search, start)
-        if search == "learn":
-            return learn(LeafBounds(decision, population), population.n_groups, self.name, time_limit, start)
-        deadline = None if time_limit is None else start + time_limit
+            return counted(decision, population, self.name, effort.search, start)
+        if effort.search == "learn":
+            return learn(LeafBounds(decision, population), population.n_groups, self.name, effort.time_limit, start)
+        deadline = None if effort.time_limit is None else start + effort.time_limit
         low, high, finished = _summed(decision, population, deadline)
         seconds = time.perf_counter() - start
         guarantee = "exact" if finished else "bounds"

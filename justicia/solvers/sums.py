@@ -18,7 +18,7 @@ import numpy as np
 from justicia.enclosure import EXACT
 from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.population.network import NetworkPopulation
-from justicia.solvers.base import TOLERANCE, Solution, TooLargeError
+from justicia.solvers.base import TOLERANCE, Effort, Solution, TooLargeError
 from justicia.solvers.counting import counted
 from justicia.solvers.parts import Part, parts_of
 
@@ -47,24 +47,17 @@ class Sums:
         """Whether the decision is a linear threshold."""
         return isinstance(decision, LinearThreshold)
 
-    def solve(
-        self,
-        formula: Formula,
-        *,
-        search: str = "enumerate",
-        time_limit: float | None = None,
-        tolerance: float = TOLERANCE,  # noqa: ARG002 (this engine does not approach its answer)
-    ) -> Solution:
+    def solve(self, formula: Formula, effort: Effort) -> Solution:
         """Rates of every group, exact but for people too near the threshold."""
         start = time.perf_counter()
-        deadline = None if time_limit is None else start + time_limit
+        deadline = None if effort.time_limit is None else start + effort.time_limit
         decision, population = formula.decision, formula.population
         if not isinstance(decision, LinearThreshold):
             raise TypeError(f"sums takes a linear threshold, not {type(decision).__name__}")
         if not isinstance(population, NetworkPopulation):
-            return counted(decision, population, self.name, search, start)
+            return counted(decision, population, self.name, effort.search, start)
         low, high = add_up(decision.scaled(), population, deadline=deadline)
-        if search == "learn":
+        if effort.search == "learn":
             logger.info("every group is evaluated: the score has so few distinct values that this is the fastest")
         guarantee = "exact" if float((high - low).max()) <= EXACT else "bounds"
         return Solution(low, high, self.name, time.perf_counter() - start, guarantee, population.n_groups)

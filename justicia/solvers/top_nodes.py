@@ -10,8 +10,9 @@ from justicia.solvers import _node_kernels as kernels
 
 if TYPE_CHECKING:
     from justicia.encoders.additive_trees import AdditiveTrees
+    from justicia.solvers.boxes import Boxes
 
-__all__ = ["TopNodes"]
+__all__ = ["TopNodes", "static_ranges"]
 
 _MANY_NODES = 200_000
 _BUDGETS = (100_000, 64)
@@ -29,6 +30,8 @@ class TopNodes:
     Attributes
     ----------
     n_trees : int
+    leaves : float64 array of shape (n_nodes, 3)
+        Value of each node, least and largest leaf below.
     root : int32 array of shape (n_trees,)
         The trees' roots.
     arrays : tuple of arrays and numbers
@@ -40,10 +43,20 @@ class TopNodes:
     def __init__(self, decision: AdditiveTrees, tests: np.ndarray) -> None:
         self.n_trees = len(decision.roots)
         self.root = decision.roots
+        self.leaves, used = static_ranges(decision, tests)
         nodes = np.stack([decision.left, decision.right, decision.test], axis=1).astype(np.int32)
-        least, most, used = kernels.static_ranges(nodes, decision.value, tests)
-        leaves = np.stack([decision.value, least, most], axis=1)
-        self.arrays: tuple[Any, ...] = nodes, leaves, used, _BUDGETS[len(nodes) > _MANY_NODES], _depth(decision)
+        self.arrays: tuple[Any, ...] = nodes, self.leaves, used, _BUDGETS[len(nodes) > _MANY_NODES], _depth(decision)
+
+    def open_nodes(self, boxes: Boxes, chosen: np.ndarray, base: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # noqa: ARG002 (the base is part of what is settled)
+        """Where the trees are open in some boxes, how many are, and what the others and the base add up to."""
+        return boxes.trees[chosen], boxes.counts[chosen, 0].astype(np.int64), boxes.numbers[chosen, 2]
+
+
+def static_ranges(decision: AdditiveTrees, tests: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Value of each node, least and largest leaf below; and a bit for each of the first 63 features tested there."""
+    nodes = np.stack([decision.left, decision.right, decision.test], axis=1).astype(np.int32)
+    least, most, used = kernels.static_ranges(nodes, decision.value, tests)
+    return np.stack([decision.value, least, most], axis=1), used
 
 
 def _depth(decision: AdditiveTrees) -> int:

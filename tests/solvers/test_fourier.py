@@ -8,7 +8,7 @@ import pytest
 
 from justicia.encoders import LinearThreshold
 from justicia.population import Domain, Feature, NetworkPopulation, Node
-from justicia.solvers import Fourier, Sums
+from justicia.solvers import Effort, Fourier, Sums
 from justicia.solvers.characteristic import BLOCK, INTERPOLATION, NEGLIGIBLE, Spectrum, turns
 from justicia.solvers.parts import extremes, parts_of
 from justicia.solvers.vaaler import arc_bounds, rounding, weights
@@ -54,7 +54,7 @@ def decision(contributions: list[np.ndarray], base: float = 0.0, slack: float = 
 
 
 def solve(engine, population, held, **options):
-    return engine.solve(Formula(population, held), **options)
+    return engine.solve(Formula(population, held), Effort(**options))
 
 
 @pytest.mark.parametrize("degree", [1, 7, 40])

@@ -13,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import justicia
 from justicia.encoders import LinearThreshold
 from justicia.population import NetworkPopulation
-from justicia.solvers import Fourier
+from justicia.solvers import Effort, Fourier
 from justicia.solvers.sum_bounds import SumBounds
 from justicia.ssat import Formula
 from tests.solvers.test_fourier import chain, decision, independent
@@ -51,7 +51,7 @@ def test_bounds_of_sets_hold_for_every_group(seed, structure):
     held = decision([rng.normal(size=size) for size in (3, 5, 4)], base=0.3)
     if seed % 2:
         held = LinearThreshold(held.contributions, held.base, 0.0, False, held.slack)
-    every = Fourier().solve(Formula(population, held), tolerance=1e-5)
+    every = Fourier().solve(Formula(population, held), Effort(tolerance=1e-5))
     bounds = SumBounds(held, population, 1e-5, None)
     narrower = 0
     for level, starts in enumerate(bounds.hierarchy.starts):
@@ -63,7 +63,7 @@ def test_bounds_of_sets_hold_for_every_group(seed, structure):
             assert every.lo[members].max() <= high[i] + 1e-12
             narrower += low[i] > 0 and high[i] < 1
     assert narrower > 0
-    learned = Fourier().solve(Formula(population, held), search="learn", tolerance=1e-5)
+    learned = Fourier().solve(Formula(population, held), Effort(search="learn", tolerance=1e-5))
     assert learned.search == "learn"
     assert learned.lo[learned.best] == pytest.approx(every.lo.max(), abs=2e-5)
     assert learned.hi[learned.worst] == pytest.approx(every.hi.min(), abs=2e-5)

@@ -10,7 +10,7 @@ import pytest
 
 from justicia.encoders import LinearThreshold
 from justicia.errors import InputError
-from justicia.solvers import Fourier, Sums, TooLargeError, pick
+from justicia.solvers import Effort, Fourier, Sums, TooLargeError, pick
 from justicia.solvers.sums import add_up
 from justicia.ssat import Formula
 from tests.solvers.test_fourier import chain, decision, independent
@@ -22,7 +22,7 @@ def test_a_thousand_weights_of_one_are_exact():
     population = independent([np.stack([1 - share[:, i], share[:, i]], axis=1) for i in range(1000)])
     signs = rng.choice([-1.0, 1.0], size=1000)
     held = LinearThreshold(tuple(np.array([0.0, sign]) for sign in signs), 3.0, 0.0, True, 0.0, 1.0)
-    solution = Sums().solve(Formula(population, held))
+    solution = Sums().solve(Formula(population, held), Effort())
     assert solution.guarantee == "exact"
     for group in range(3):
         # The distribution of the sum, one feature after another.
@@ -31,7 +31,7 @@ def test_a_thousand_weights_of_one_are_exact():
         for i, sign in enumerate(signs.astype(int)):
             law = (1 - share[group, i]) * law + share[group, i] * np.roll(law, sign)
         assert solution.lo[group] == solution.hi[group] == pytest.approx(law[998:].sum(), abs=1e-12)
-    near = Fourier().solve(Formula(population, held), tolerance=1e-5)
+    near = Fourier().solve(Formula(population, held), Effort(tolerance=1e-5))
     assert (near.lo <= solution.lo).all()
     assert (solution.hi <= near.hi).all()
     assert (near.hi - near.lo <= 1e-5).all()
@@ -93,9 +93,9 @@ def test_too_many_sums_are_declined_and_another_engine_answers():
     population = independent([rng.dirichlet(np.ones(2), size=2) for _ in range(40)])
     held = decision([rng.normal(size=2) for _ in range(40)])
     with pytest.raises(TooLargeError, match="--solver auto"):
-        Sums().solve(Formula(population, held))
+        Sums().solve(Formula(population, held), Effort())
     assert issubclass(TooLargeError, InputError)
-    solution = pick("auto", held).solve(Formula(population, held))
+    solution = pick("auto", held).solve(Formula(population, held), Effort())
     assert solution.engine == "fourier"
     assert (solution.hi - solution.lo <= 1e-4).all()
 
@@ -103,5 +103,5 @@ def test_too_many_sums_are_declined_and_another_engine_answers():
 def test_time_out_leaves_the_trivial_bounds():
     population = independent([np.array([[0.5, 0.5]])] * 20)
     held = LinearThreshold((np.array([0.0, 1.0]),) * 20, -12.0, 0.0, True, 0.0, 1.0)
-    solution = Sums().solve(Formula(population, held), time_limit=0.0)
+    solution = Sums().solve(Formula(population, held), Effort(time_limit=0.0))
     assert (solution.lo[0], solution.hi[0], solution.guarantee) == (0.0, 1.0, "bounds")

@@ -1,0 +1,134 @@
+"""What branch and bound leaves open, bounded statistically.
+
+Of a group's probability in the open boxes, the favorable share is a proportion: boxes are drawn by their probability,
+people inside them from the population, and the model is asked. The number of people is settled by a pilot whose answers
+are not counted, so that Clopper and Pearson's interval holds. The rate lies between what is decided yes plus the open
+probability times one end of the interval, and the same with the other end.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from justicia.binomial import clopper_pearson
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from justicia.solvers.boxes import Boxes, Problem
+
+__all__ = ["OpenBoxes"]
+
+_PILOT = 1_000
+"""People of each group whose answers only tell how many are needed, and how long that takes."""
+_ROUND = 200_000
+"""People drawn at once."""
+_SPARE = 0.85
+"""Share of the time that is planned for."""
+_MOST = 1 << 31
+
+
+class OpenBoxes:
+    """The open boxes of some groups, to draw people from.
+
+    Parameters
+    ----------
+    problem : Problem
+    boxes : Boxes
+    n_boxes : int
+        Of which the first so many are open.
+    seed : int
+    """
+
+    def __init__(self, problem: Problem, boxes: Boxes, n_boxes: int, seed: int = 0) -> None:
+        self.problem, self.boxes = problem, boxes
+        self.mass = boxes.mass[:n_boxes]
+        self.open = self.mass.sum(axis=0)
+        self._rng = np.random.default_rng(seed)
+
+    def verdicts(self, group: int, n: int, pool: ThreadPoolExecutor, n_threads: int) -> np.ndarray:
+        """Draw people of a group and ask the model.
+
+        Returns
+        -------
+        int array of shape (3,)
+            People with a score below the threshold, above it, and within rounding of it.
+        """
+        found = np.zeros(3, dtype=np.int64)
+        share = self.mass[:, group] / self.open[group]
+        ends = np.cumsum(share)
+        while n > 0:
+            now = min(n, _ROUND)
+            n -= now
+            boxes = np.searchsorted(ends, self._rng.random(now) * ends[-1], side="right")
+            chosen, counts = np.unique(np.minimum(boxes, len(ends) - 1), return_counts=True)
+            seeds = self._rng.integers(1 << 63, size=n_threads)
+            parts = np.array_split(np.arange(len(chosen)), n_threads) if len(chosen) > n_threads else None
+            if parts is None:
+                # Few boxes: each thread draws a part of every one.
+                jobs = [(chosen, counts // n_threads + (counts % n_threads > i)) for i in range(n_threads)]
+            else:
+                jobs = [(chosen[part], counts[part]) for part in parts]
+
+            def run(job: tuple[tuple[np.ndarray, np.ndarray], int]) -> np.ndarray:
+                (some, sizes), seed = job
+                return self.problem.sample(self.boxes, some, sizes, group, np.random.default_rng(seed))
+
+            for verdict in pool.map(run, zip(jobs, seeds.tolist(), strict=True)):
+                found += np.bincount(verdict, minlength=3)
+        return found
+
+    def interval(
+        self,
+        groups: np.ndarray,
+        width: float,
+        delta: float,
+        deadline: float,
+        pool: ThreadPoolExecutor,
+        n_threads: int,
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Bounds of the favorable share of the open probability, in some groups.
+
+        Parameters
+        ----------
+        groups : int array of shape (n,)
+            Groups with open probability.
+        width : float
+            Width of the bounds of a rate that is narrow enough.
+        delta : float
+            Probability that the bounds of some of the groups miss.
+        deadline : float
+            By `time.perf_counter`; kept but for noise.
+
+        Returns
+        -------
+        (lo, hi) : float64 arrays of shape (n,), or None when there is no time
+        """
+        start = time.perf_counter()
+        spread = np.empty(len(groups))
+        for i, group in enumerate(groups):
+            _, above, tied = self.verdicts(int(group), _PILOT, pool, n_threads)
+            share = (above + tied / 2 + 1) / (_PILOT + 2)
+            spread[i] = share * (1 - share)
+        now = time.perf_counter()
+        each = (now - start) / (_PILOT * len(groups))
+        # As many as make every group's interval equally wide; a pilot is slower than the rest.
+        need = self.open[groups] ** 2 * spread
+        quantile = 4 * 2 * np.log(2 * len(groups) / delta)
+        wanted = np.maximum(need * quantile / max(width, 1e-9) ** 2, _PILOT)
+        able = max(deadline - now, 0.0) * _SPARE / each
+        if able < len(groups) * _PILOT:
+            return None
+        if wanted.sum() > able:
+            wanted = np.maximum(able * need / need.sum(), _PILOT / 2)
+        sizes = np.minimum(wanted, _MOST).astype(np.int64)
+        lo, hi = np.empty(len(groups)), np.empty(len(groups))
+        for i, group in enumerate(groups):
+            _, above, tied = self.verdicts(int(group), int(sizes[i]), pool, n_threads)
+            error = np.array([above, above + tied]), np.full(2, sizes[i])
+            low, high = clopper_pearson(*error, delta / len(groups))
+            lo[i], hi[i] = low[0], high[1]
+        return lo, hi
