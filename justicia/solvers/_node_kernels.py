@@ -15,9 +15,6 @@ from justicia.solvers._box_kernels import EMPTY, NO, OPEN, TIED, YES, mass_of, m
 
 __all__ = ["expand", "static_ranges"]
 
-_CANDIDATES = 2
-"""Splits of a box that are tried."""
-
 
 @njit(cache=True, nogil=True)
 def static_ranges(nodes, value, tests):
@@ -112,50 +109,18 @@ def expand(
             node_of[n_open], low_of[n_open], high_of[n_open] = node, a, b
             n_open += 1
             at = nodes[node, 2]
-            # What the test at the top takes away from the tree's range, on average over its sides.
-            c, d = _range(nodes[node, 0], -1, box, code, cells, words, tests, masks, nodes, leaves, stack, budget)
-            e, f = _range(nodes[node, 1], -1, box, code, cells, words, tests, masks, nodes, leaves, stack, budget)
-            gain = (1.0 + 1e-9) * (b - a) - 0.5 * max(d - c, 0.0) - 0.5 * max(f - e, 0.0)
             if score[at] == 0.0:
                 touched[n_touched] = at
                 n_touched += 1
-            score[at] += gain
+            score[at] += b - a
         if n_open == 0:
             o_mass[first] = b_mass[box]
             o_counts[first, 2] = YES if settled > above_threshold else NO if settled < below_threshold else TIED
             continue
-        # The test whose two sides leave the least in doubt, of the most promising few.
-        best, best_doubt = -1, np.inf
-        for _ in range(min(_CANDIDATES, n_touched)):
-            candidate, top = -1, 0.0
-            for j in range(n_touched):
-                if score[touched[j]] > top:
-                    candidate, top = touched[j], score[touched[j]]
-            if candidate < 0:
-                break
-            score[candidate] = 0.0
-            doubt = 0.0
-            changed = tests[candidate, 0]
-            bit = 1 << min(changed, 63)
-            for side in range(2):
-                child = first + side
-                o_cells[child], o_words[child] = cells, words
-                narrow(candidate, side == 0, o_cells[child], o_words[child], tests, masks)
-                low = high = settled
-                for j in range(n_open):
-                    a, b = low_of[j], high_of[j]
-                    if used[node_of[j]] & bit:
-                        c, d = _range(
-                            node_of[j], changed, box, code, o_cells[child], o_words[child], tests, masks, nodes, leaves,
-                            stack, budget,
-                        )  # fmt: skip
-                        a, b = max(a, c), min(b, d)
-                    low += a
-                    high += b
-                if low <= above_threshold and high >= below_threshold:
-                    doubt += high - low
-            if doubt < best_doubt:
-                best, best_doubt = candidate, doubt
+        best = touched[0]
+        for j in range(1, n_touched):
+            if score[touched[j]] > score[best]:
+                best = touched[j]
         for j in range(n_touched):
             score[touched[j]] = 0.0
         n_active = 0

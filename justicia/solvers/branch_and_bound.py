@@ -12,6 +12,7 @@ nothing is lost but rounding, which is charged.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -46,8 +47,10 @@ _THREADS = 2
 _SLOW = 3.0
 _LOOK = 0.25
 """Seconds between looks at the bounds."""
-_SHARE = 0.6
-"""Of the time goes into certain bounds; the rest into statistical ones, when the former are too wide."""
+_FIRST_SHARE = 0.04
+"""Share of the time after which the pace is looked at."""
+_MOST_FOR_BOUNDS = 0.75
+"""Share of the time after which statistical bounds follow, when the certain ones are too wide."""
 _UNIT = 2.0**-53
 
 
@@ -110,7 +113,7 @@ class _Answer:
 
         effort, problem = self.effort, Problem(decision, population, groups)
         search = Search(problem, effort.tolerance)
-        search.run(start + _SHARE * seconds, lambda low, high: self._suffices(groups, low, high), effort.interruption)
+        search.run(seconds, lambda low, high: self._suffices(groups, low, high), effort.interruption)
         self._put(groups, *search.bounds(), self.low, self.high)
         self.inner_low[groups], self.inner_high[groups] = self.low[groups], self.high[groups]
         self.stopped = search.stopped or self.stopped
@@ -169,6 +172,32 @@ def _warm_up(decision: AdditiveTrees, population: NetworkPopulation) -> None:
         told.cancel()
 
 
+class _Pace:
+    """Tells when time is better spent on drawing people than on splitting boxes.
+
+    Statistical bounds are as wide as what is open, over the root of the time that is left. While the open part falls
+    like a power -a of time, their width is least when a share a / (a + 1/2) of the time has gone into bounds.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._seen: list[tuple[float, float]] = []
+
+    def time_is_up(self, elapsed: float, width: float) -> bool:
+        """Whether bounds have had their time, when they are `width` apart."""
+        if elapsed >= _MOST_FOR_BOUNDS * self._seconds:
+            return True
+        if elapsed < _FIRST_SHARE * self._seconds:
+            return False
+        if not self._seen or elapsed > 1.1 * self._seen[-1][0]:
+            self._seen.append((elapsed, width))
+        earlier = [one for one in self._seen if 2 * one[0] <= elapsed]
+        if not earlier:
+            return False
+        power = math.log(earlier[-1][1] / width) / math.log(elapsed / earlier[-1][0])
+        return elapsed >= self._seconds * power / (power + 0.5)
+
+
 class Search:
     """Boxes that are open, and what is decided.
 
@@ -207,7 +236,7 @@ class Search:
 
     def run(
         self,
-        deadline: float | None,
+        seconds: float,
         suffices: Callable[[np.ndarray, np.ndarray], np.ndarray | None] | None = None,
         interruption: Interruption | None = None,
     ) -> None:
@@ -215,13 +244,15 @@ class Search:
 
         Parameters
         ----------
-        deadline : float or None
-            By `time.perf_counter`.
+        seconds : float
+            Time for certain and statistical bounds together.
         suffices : callable, optional
             Called a few times a second with the bounds; gives the groups that need more work, None when none does.
         interruption : Interruption, optional
         """
-        wanted, next_look = np.ones(self.problem.n_groups, dtype=bool), time.perf_counter() + _LOOK
+        start = time.perf_counter()
+        wanted, next_look = np.ones(self.problem.n_groups, dtype=bool), start + _LOOK
+        pace = _Pace(seconds)
         self.stopped = None
         with ThreadPoolExecutor(_THREADS) as pool:
             while self.n_boxes:
@@ -232,7 +263,7 @@ class Search:
                 if interruption is not None and interruption.pressed:
                     self.stopped = "interrupted"
                     return
-                if deadline is not None and now > deadline:
+                if pace.time_is_up(now - start, float((1.0 - self.yes - self.no)[needed].max())):
                     self.stopped = "time"
                     return
                 if suffices is not None and now > next_look:

@@ -26,7 +26,9 @@ _PILOT = 1_000
 """People of each group whose answers only tell how many are needed, and how long that takes."""
 _ROUND = 200_000
 """People drawn at once."""
-_SPARE = 0.85
+_PILOT_SHARE = 0.1
+"""Of the time may go into finding out how long people take."""
+_SPARE = 0.9
 """Share of the time that is planned for."""
 _MOST = 1 << 31
 
@@ -113,10 +115,16 @@ class OpenBoxes:
             _, above, tied = self.verdicts(int(group), _PILOT, pool, n_threads)
             share = (above + tied / 2 + 1) / (_PILOT + 2)
             spread[i] = share * (1 - share)
-        now = time.perf_counter()
-        each = (now - start) / (_PILOT * len(groups))
-        # As many as make every group's interval equally wide; a pilot is slower than the rest.
+        # As many people as make every group's interval equally wide.
         need = self.open[groups] ** 2 * spread
+        # Small draws are slower than large ones: how long people take shows in a larger one, in a typical group.
+        each, middle = (time.perf_counter() - start) / (_PILOT * len(groups)), int(groups[np.argmax(need)])
+        n = int(min(_PILOT_SHARE * (deadline - start) / each, _ROUND))
+        if n > _PILOT:
+            now = time.perf_counter()
+            self.verdicts(middle, n, pool, n_threads)
+            each = (time.perf_counter() - now) / n
+        now = time.perf_counter()
         quantile = 4 * 2 * np.log(2 * len(groups) / delta)
         wanted = np.maximum(need * quantile / max(width, 1e-9) ** 2, _PILOT)
         able = max(deadline - now, 0.0) * _SPARE / each

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TopNodes", "static_ranges"]
 
-_MANY_NODES = 200_000
-_BUDGETS = (100_000, 64)
-"""Nodes searched for one range, in ensembles of few and of many nodes."""
+_BUDGET = 100_000
+"""Nodes searched for one range, then what is left counts as a whole."""
 
 
 class TopNodes:
@@ -45,7 +44,7 @@ class TopNodes:
         self.root = decision.roots
         self.leaves, used = static_ranges(decision, tests)
         nodes = np.stack([decision.left, decision.right, decision.test], axis=1).astype(np.int32)
-        self.arrays: tuple[Any, ...] = nodes, self.leaves, used, _BUDGETS[len(nodes) > _MANY_NODES], _depth(decision)
+        self.arrays: tuple[Any, ...] = nodes, self.leaves, used, _BUDGET, _depth(decision)
 
     def open_nodes(self, boxes: Boxes, chosen: np.ndarray, base: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # noqa: ARG002 (the base is part of what is settled)
         """Where the trees are open in some boxes, how many are, and what the others and the base add up to."""
