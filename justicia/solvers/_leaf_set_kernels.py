@@ -22,7 +22,7 @@ from numba.extending import intrinsic
 
 from justicia.solvers._box_kernels import EMPTY, NO, OPEN, TIED, YES, mass_of, most_states, narrow, reach
 
-__all__ = ["expand", "open_nodes"]
+__all__ = ["expand", "open_nodes", "prune"]
 
 
 @intrinsic
@@ -118,7 +118,7 @@ def _between(low, high, begin, end, entries):
 
 
 @njit(cache=True, nogil=True)
-def _prune(begin, end, cells, words, sets, entries, trees, below, tests, masks):
+def prune(begin, end, cells, words, sets, entries, trees, below, tests, masks):
     """Take out of a box's leaves those that its cells rule out at some nodes."""
     before, goes = -1, 3
     for entry in range(begin, end):
@@ -207,7 +207,7 @@ def expand(
                 continue
             inside = o_sets[child]
             inside[:] = sets
-            _prune(opening, closing, o_cells[child], o_words[child], inside, entries, trees, below, tests, masks)
+            prune(opening, closing, o_cells[child], o_words[child], inside, entries, trees, below, tests, masks)
             least, largest, n_open = _add_up(inside, trees, values, low, high, rule[2])
             o_numbers[child, 0], o_numbers[child, 1] = least, largest
             o_counts[child, 0], o_counts[child, 1] = n_open, b_counts[box, 1] + 1

@@ -31,21 +31,7 @@ def static_ranges(nodes, value, tests):
 
 
 @njit(cache=True, nogil=True)
-def _goes(test, changed, stamp, code, cells, words, tests, masks):
-    """`reach` of a child, whose box differs from its parent's in one feature; codes of other tests are remembered.
-
-    code : (n_tests, 2) holds the number of a box, and what was found for it.
-    """
-    if tests[test, 0] == changed:
-        return reach(test, cells, words, tests, masks)
-    if code[test, 0] != stamp:
-        code[test, 0] = stamp
-        code[test, 1] = reach(test, cells, words, tests, masks)
-    return code[test, 1]
-
-
-@njit(cache=True, nogil=True)
-def _range(root, changed, stamp, code, cells, words, tests, masks, nodes, leaves, stack, budget):
+def _range(root, cells, words, tests, masks, nodes, leaves, stack, budget):
     """Least and largest leaf that the box reaches below a node; static ranges once the budget is used up."""
     low, high = np.inf, -np.inf
     stack[0] = root
@@ -61,7 +47,7 @@ def _range(root, changed, stamp, code, cells, words, tests, masks, nodes, leaves
             low, high = min(low, least), max(high, most)
             continue
         budget -= 1
-        goes = _goes(test, changed, stamp, code, cells, words, tests, masks)
+        goes = reach(test, cells, words, tests, masks)
         if goes & 2:
             stack[n] = nodes[node, 1]
             n += 1
@@ -86,7 +72,6 @@ def expand(
     n_groups, n_trees, n_tests = b_mass.shape[1], b_nodes.shape[1], len(tests)
     node_of, low_of, high_of = np.empty(n_trees, np.int64), np.empty(n_trees), np.empty(n_trees)
     score, touched = np.zeros(n_tests), np.empty(n_tests, np.int64)
-    code = np.full((n_tests, 2), -1, np.int64)
     stack = np.empty(deepest + 8, np.int64)
     kinds, lists, held = np.empty(len(states), np.int8), np.empty((len(states), 2), np.int64), np.empty_like(members)
     touched_nodes, above, message = np.zeros(len(layout), np.int8), np.empty(len(states)), np.empty(most_states(layout))
@@ -98,21 +83,20 @@ def expand(
         cells, words = b_cells[box], b_words[box]
         first, second = 2 * i, 2 * i + 1
         o_counts[first, 2] = o_counts[second, 2] = EMPTY
-        # Which trees are still open, where, and how far apart their leaves are.
         settled, n_open, n_touched = b_numbers[box, 2], 0, 0
         for j in range(b_counts[box, 0]):
             node = b_nodes[box, j]
-            a, b = _range(node, -1, box, code, cells, words, tests, masks, nodes, leaves, stack, budget)
-            if a == b:
-                settled += a
-                continue
-            node_of[n_open], low_of[n_open], high_of[n_open] = node, a, b
-            n_open += 1
             at = nodes[node, 2]
+            if leaves[node, 1] == leaves[node, 2]:
+                settled += leaves[node, 1]
+                continue
+            node_of[n_open] = node
+            n_open += 1
             if score[at] == 0.0:
                 touched[n_touched] = at
                 n_touched += 1
-            score[at] += b - a
+            # What lies below as a whole tells nearly as much as what the box reaches of it, and costs nothing.
+            score[at] += leaves[node, 2] - leaves[node, 1]
         if n_open == 0:
             o_mass[first] = b_mass[box]
             o_counts[first, 2] = YES if settled > above_threshold else NO if settled < below_threshold else TIED
@@ -144,6 +128,9 @@ def expand(
             o_mass[second, g] = b_mass[box, g] - kept
         changed = tests[best, 0]
         bit = 1 << min(changed, 63)
+        for j in range(n_open):
+            if not used[node_of[j]] & bit:
+                low_of[j], high_of[j] = _range(node_of[j], cells, words, tests, masks, nodes, leaves, stack, budget)
         for child in range(first, second + 1):
             some = False
             for g in range(n_groups):
@@ -153,20 +140,19 @@ def expand(
             c_cells, c_words = o_cells[child], o_words[child]
             sure, low, high, n = settled, 0.0, 0.0, 0
             for j in range(n_open):
-                node, a, b = node_of[j], low_of[j], high_of[j]
+                node = node_of[j]
                 if used[node] & bit:
                     while nodes[node, 2] >= 0:
-                        goes = _goes(nodes[node, 2], changed, box, code, c_cells, c_words, tests, masks)
+                        goes = reach(nodes[node, 2], c_cells, c_words, tests, masks)
                         if goes == 3:
                             break
                         node = nodes[node, 0] if goes == 1 else nodes[node, 1]
-                    c, d = _range(
-                        node, changed, box, code, c_cells, c_words, tests, masks, nodes, leaves, stack, budget
-                    )
-                    a, b = max(a, c), min(b, d)
-                    if c == d:
-                        sure += c
-                        continue
+                    a, b = _range(node, c_cells, c_words, tests, masks, nodes, leaves, stack, budget)
+                else:
+                    a, b = low_of[j], high_of[j]
+                if a == b:
+                    sure += a
+                    continue
                 low += a
                 high += b
                 o_nodes[child, n] = node

@@ -112,7 +112,7 @@ class Problem:
         missing = np.array([cell is not None for cell in decision.missing], dtype=np.int64)
         sizes = np.array(decision.sizes, dtype=np.int64)
         ends = np.cumsum(np.where(ranked == 1, 0, (sizes + 63) // 64))
-        starts = np.concatenate([[0], ends[:-1]]).astype(np.int64)
+        starts = np.concatenate([[0], ends])[:-1].astype(np.int64)
         self.n_words = int(ends[-1]) if len(ends) else 0
         self.shape = np.stack([ranked, sizes - missing, missing, starts, ends], axis=1).astype(np.int64)
         # Cells by rank, where there are ranks.
@@ -181,6 +181,7 @@ class Problem:
         boxes.numbers[0] = -np.inf, np.inf, self.rule[2]
         boxes.counts[0, 0] = self.trees.n_trees
         boxes.trees[0] = self.trees.root
+        self.trees.prune(boxes, self.tests, self.masks)
         return boxes
 
     def expand(self, boxes: Boxes, chosen: np.ndarray, pool: ThreadPoolExecutor, n_threads: int) -> Boxes:

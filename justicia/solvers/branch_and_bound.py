@@ -168,6 +168,9 @@ def _warm_up(decision: AdditiveTrees, population: NetworkPopulation) -> None:
                 search.boxes, np.zeros(1, np.int64), np.ones(1, np.int64), 0, np.random.default_rng(0)
             )
             search.step(pool)
+    except MemoryError:
+        # The search itself will say so, with bounds.
+        return
     finally:
         told.cancel()
 
@@ -273,10 +276,12 @@ class Search:
                         self.stopped = "settled"
                         return
                     wanted = found
-                    continue
+                    needed &= wanted
                 if (needed != self._needed).any():
                     self._needed = needed
                     self._priority[: self.n_boxes] = self._priorities(self.boxes, slice(0, self.n_boxes))
+                if not needed.any():
+                    return
                 try:
                     self.step(pool)
                 except MemoryError:

@@ -76,6 +76,13 @@ class LeafSets:
             np.concatenate(values),
         )  # fmt: skip
 
+    def prune(self, boxes: Boxes, tests: np.ndarray, masks: np.ndarray) -> None:
+        """Take out of the first box's leaves those behind tests that tell no cells apart."""
+        _, entries, _, trees, below, _ = self.arrays
+        kernels.prune(
+            0, len(entries), boxes.cells[0], boxes.words[0], boxes.trees[0], entries, trees, below, tests, masks
+        )
+
     def open_nodes(self, boxes: Boxes, chosen: np.ndarray, base: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Where the trees are open in some boxes, how many are, and what the others and the base add up to."""
         nodes = np.empty((len(chosen), self.n_trees), dtype=np.int32)

@@ -46,6 +46,9 @@ class TopNodes:
         nodes = np.stack([decision.left, decision.right, decision.test], axis=1).astype(np.int32)
         self.arrays: tuple[Any, ...] = nodes, self.leaves, used, _BUDGET, _depth(decision)
 
+    def prune(self, boxes: Boxes, tests: np.ndarray, masks: np.ndarray) -> None:
+        """Nothing: a test that tells no cells apart is passed on the first split."""
+
     def open_nodes(self, boxes: Boxes, chosen: np.ndarray, base: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # noqa: ARG002 (the base is part of what is settled)
         """Where the trees are open in some boxes, how many are, and what the others and the base add up to."""
         return boxes.trees[chosen], boxes.counts[chosen, 0].astype(np.int64), boxes.numbers[chosen, 2]
