@@ -12,6 +12,7 @@ import numpy as np
 
 from justicia.encoders.additive import Score, rule_of, two_classes
 from justicia.encoders.additive_trees import AdditiveTrees, assemble, layout_of, stacked
+from justicia.encoders.preprocessing import gives_sparse
 from justicia.errors import ModelFileError, UnsupportedModelError
 
 if TYPE_CHECKING:
@@ -67,7 +68,9 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
     above, below, low, high = rule_of(model, favorable, score)
     if above == below:
         return constant(above)
-    layout = layout_of(model, frame, raw, allow_nan=_takes_nan(estimator, boosted))
+    # In sparse matrices scikit-learn's trees take no NaN.
+    allow_nan = _takes_nan(estimator, boosted) and not gives_sparse(model.steps)
+    layout = layout_of(model, frame, raw, allow_nan=allow_nan)
     slack = 1e-12 + 8 * len(trees) * float(np.finfo(np.float64).eps) + (high - low) / 2
     return assemble(raw, layout, 0.0, (low + high) / 2, slack, accepts_above=above)
 
