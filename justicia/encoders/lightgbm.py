@@ -55,15 +55,20 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
         chances = 1.0 / (1.0 + np.exp(-sigma * scores))
         return chances if of_second else 1.0 - chances
 
-    above, below, low, high = rule_of(model, favorable, Score.of_sum(response, response_error=error))
+    # The second class needs a probability above one half, to the last digit; whether exp is rounded up or down matters
+    # in between.
+    first, last = 2.0**-54 / sigma, 2.0**-51 / sigma
+    score = Score.of_sum(response, (first + last) / 2, response_error=error)
+    above, below, low, high = rule_of(model, favorable, score)
     if above == below:
         return constant(above)
+    doubt = (high - low) / 2 if model.rule is not None or model.calibration is not None else (last - first) / 2
     layout = layout_of(model, frame, trees, allow_nan=True)
     size = sum(float(np.abs(part).max()) for part in np.split(trees.value, trees.roots[1:]))
-    # Beside 0 the two probabilities are equal, and the first class is chosen.
-    near = 4 * _EPSILON / sigma
-    slack = near + size * max(1e-12, 3 * (len(trees.roots) + 2) * _EPSILON) + (high - low) / 2
-    return assemble(trees, layout, 0.0, (low + high) / 2, slack, accepts_above=above)
+    n_trees = len(trees.roots)
+    # One tree's value is no sum, and nothing is rounded.
+    rounded = size * max(1e-12, 3 * (n_trees + 2) * _EPSILON) if n_trees > 1 else 0.0
+    return assemble(trees, layout, 0.0, (low + high) / 2, rounded + doubt, accepts_above=above)
 
 
 def _refuse_options(model: FittedModel) -> None:

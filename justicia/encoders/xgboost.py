@@ -33,6 +33,8 @@ __all__ = ["encode"]
 
 _OBJECTIVES = ("binary:logistic", "binary:logitraw", "binary:hinge", "reg:logistic")
 _UNIT = float(np.finfo(np.float32).eps) / 2
+_SELECTING = ("SelectKBest", "SelectPercentile", "VarianceThreshold")
+_SPARSE = ("ColumnTransformer", "KBinsDiscretizer", "OneHotEncoder", "SplineTransformer")
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -138,11 +140,13 @@ def _missing(model: FittedModel) -> tuple[float, float]:
         highest = float(_before(np.array([above]))[0]) if above > marker else np.inf
         ends = float(np.nextafter(_before(np.array([marker]))[0], np.inf)), highest
     if gives_sparse(model.steps):
-        # What a sparse matrix leaves out is missing to XGBoost.
-        if not np.isnan(marker) and marker != 0:
+        # What a sparse matrix leaves out is missing to XGBoost. A later step could make a zero that is not left out.
+        last = next(step for step in reversed(model.steps) if type(step).__name__ not in _SELECTING)
+        if (not np.isnan(marker) and marker != 0) or type(last).__name__ not in _SPARSE:
             raise UnsupportedModelError(
-                f"{model.class_name} with missing={declared} behind steps that give a sparse matrix is not supported: "
-                "zeros are missing there too; let the steps give a dense one (sparse_threshold=0)"
+                f"{model.class_name} behind steps that give a sparse matrix, in which zeros are missing, is supported "
+                "without a value of its own for missing, and without a scaler in between: let the steps give a dense "
+                "matrix (sparse_threshold=0, sparse_output=False)"
             )
         ends = (0.0, 0.0) if np.isnan(marker) else ends
     return ends
@@ -153,8 +157,7 @@ def _before(numbers: np.ndarray) -> np.ndarray:
     above = numbers.astype(np.float32)
     below = np.nextafter(above, np.float32(-np.inf))
     # Half the way to the neighbour, where rounding turns; beyond the largest number that is where infinity begins.
-    upper = np.where(np.isinf(above), np.copysign(2.0**128, above), above.astype(np.float64))
-    lower = np.where(np.isinf(below), np.copysign(2.0**128, below), below.astype(np.float64))
+    lower, upper = (np.clip(part.astype(np.float64), -(2.0**128), 2.0**128) for part in (below, above))
     middle = (lower + upper) / 2
     with np.errstate(over="ignore"):
         rounds_down = middle.astype(np.float32) < above

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from justicia.errors import ModelFileError, UnsupportedModelError
+from justicia.models.xgboost_json import DEEPEST
 
 __all__ = ["LightGBMModel", "read_lightgbm"]
 
@@ -161,6 +162,11 @@ def _tree(held: dict[str, str], n_columns: int) -> dict[str, Any]:
     _require(np.array_equal(np.sort(children), np.sort(expected)), "children of a tree")
     nodes = np.arange(n_inner)
     _require(not (((left >= 0) & (left <= nodes)) | ((right >= 0) & (right <= nodes))).any(), "children of a tree")
+    depth = np.zeros(n_inner, dtype=np.int64)
+    for node in range(n_inner):
+        below = [int(child) for child in (left[node], right[node]) if child > 0]
+        depth[below] = depth[node] + 1
+    _require(int(depth.max(initial=0)) <= DEEPEST, "a tree too deep")
     column = inner["split_feature"]
     _require(bool(((column >= 0) & (column < n_columns)).all()), "nodes of a tree")
     _require(bool(((kinds >= 0) & (kinds >> 2 < len(_MISSING_TYPES))).all()), "decisions of a tree")

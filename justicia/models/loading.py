@@ -148,8 +148,9 @@ def _load_pickle(content: bytes, name: str, trust: bool) -> Any:
     except Exception as error:  # a broken pickle raises whatever its opcodes lead to
         if plain is not None and not plain.startswith(b"\x80"):
             raise ModelFileError(f"{name} is not a pickle that can be read: it does not begin as one") from error
-        if isinstance(error, ModuleNotFoundError) and error.name in ("lightgbm", "xgboost"):
-            raise ModelFileError(f"{name} holds a model of {error.name}, which is not installed: {INSTALL}") from error
+        absent = str(getattr(error, "name", None)).partition(".")[0]
+        if isinstance(error, ModuleNotFoundError) and absent in ("lightgbm", "xgboost"):
+            raise ModelFileError(f"{name} holds a model of {absent}, which is not installed: {INSTALL}") from error
         if trust and isinstance(error, (AttributeError, ImportError)):
             raise ModelFileError(
                 f"{name} cannot be loaded: {_said(error)}; its classes must be importable: put them into a module on "

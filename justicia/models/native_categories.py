@@ -105,6 +105,8 @@ def with_native_categories(fitted: FittedModel, frame: pd.DataFrame) -> FittedMo
     ------
     UnsupportedModelError
         When native categories come out of another step.
+    TableError
+        When the table has categories that the model does not take.
     """
     if fitted.steps and type(fitted.steps[-1]) is NativeCategories:
         return fitted
@@ -129,6 +131,9 @@ def with_native_categories(fitted: FittedModel, frame: pd.DataFrame) -> FittedMo
     native = NativeCategories(
         columns, categories, strange_is_missing=fitted.class_name.startswith(("lightgbm", "justicia"))
     )
+    if not native.strange_is_missing:
+        # Categories that predict refuses are named here.
+        native.cast(frame)
     return replace(fitted, predictor=_CastingPredictor(fitted.predictor, native), steps=(*fitted.steps, native))
 
 
@@ -149,9 +154,13 @@ def _of_xgboost(estimator: Any, columns: Sequence[str], frame: pd.DataFrame) -> 
 
     from justicia.models.xgboost_json import read_xgboost
 
-    held = read_xgboost(json.loads(bytes(estimator.get_booster().save_raw("json"))))
+    try:
+        held = read_xgboost(json.loads(bytes(estimator.get_booster().save_raw("json"))))
+    except UnsupportedModelError:
+        # The encoder refuses it, in words of its own.
+        return {}
     names = columns or [str(column) for column in range(held.n_columns)]
-    return {names[column]: values for column, values in held.categories.items()}
+    return {names[column]: known.values for column, known in held.categories.items()}
 
 
 def _of_lightgbm(estimator: Any, columns: Sequence[str], frame: pd.DataFrame) -> dict[str, list[Any]]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from justicia.errors import ModelFileError, UnsupportedModelError
 from justicia.models.lightgbm_text import read_lightgbm
-from justicia.models.xgboost_json import read_xgboost
+from justicia.models.xgboost_json import document_of, read_xgboost
 
 if TYPE_CHECKING:
     from justicia.models.lightgbm_text import LightGBMModel
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["INSTALL", "LightGBMBooster", "load_lightgbm", "load_xgboost"]
 
 INSTALL = "pip install 'justicia-verifier[boosting]'"
-
-_LEARNER = ("feature_names", "feature_types", "gradient_booster", "learner_model_param", "objective")
 
 
 class LightGBMBooster:
@@ -77,20 +75,21 @@ def load_xgboost(content: bytes, name: str) -> Any:
         raise UnsupportedModelError(
             f"{name} has objective {held.objective!r}: supported are classifiers of two classes"
         )
-    version, learner = document.get("version"), document["learner"]
-    if not isinstance(version, list) or not all(type(part) is int for part in version) or len(version) != 3:
+    version = document.get("version")
+    if not isinstance(version, list) or [type(part) for part in version] != [int] * 3 or not 1 <= version[0] < 100:
         raise ModelFileError(f"{name} does not say which version of XGBoost wrote it: save it again")
-    attributes = learner.get("attributes")
+    anew = document_of(held, version)
+    attributes = document["learner"].get("attributes")
     best = attributes.get("best_iteration") if isinstance(attributes, dict) else None
-    kept = {key: learner[key] for key in _LEARNER if key in learner}
-    kept["attributes"] = {"best_iteration": str(int(best))} if isinstance(best, str) and best.isdecimal() else {}
+    if isinstance(best, str) and best.isascii() and best.isdecimal() and int(best) < len(held.ends) - 1:
+        anew["learner"]["attributes"]["best_iteration"] = best
     try:
         from xgboost import XGBClassifier
     except ImportError as error:
         raise ModelFileError(f"{name} is an XGBoost model, and xgboost is not installed: {INSTALL}") from error
     model = XGBClassifier()
     try:
-        model.load_model(bytearray(json.dumps({"version": version, "learner": kept}).encode()))
+        model.load_model(bytearray(json.dumps(anew).encode()))
     except Exception as error:  # XGBoost raises what it finds
         said = str(error).strip().splitlines()
         raise ModelFileError(f"{name} is refused by XGBoost: {said[0] if said else type(error).__name__}") from error
