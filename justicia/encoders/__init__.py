@@ -97,7 +97,7 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
         raise UnsupportedModelError(
             f"{model.class_name} is not supported; supported are "
             f"{listed((name.rpartition('.')[2] for name in REGISTRY), 40)}, alone or in a Pipeline, a grid "
-            "or randomized search, a FixedThresholdClassifier or a TunedThresholdClassifierCV"
+            "or randomized search, a CalibratedClassifierCV, a FixedThresholdClassifier or a TunedThresholdClassifierCV"
         )
     encoder = import_module(REGISTRY[model.class_name])
     try:

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.encoders.cells import Layout, cut_into_cells
+from justicia.encoders.decisions import Tree
 from justicia.encoders.preprocessing import trace
 from justicia.errors import ModelFileError
+from justicia.population.domain import Domain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import pandas as pd
 
+    from justicia.encoders.decisions import Decision
     from justicia.models import FittedModel
-    from justicia.population.domain import Domain
 
-__all__ = ["AdditiveTrees", "RawTrees", "assemble", "layout_of", "stacked"]
+__all__ = ["AdditiveTrees", "RawTrees", "assemble", "constant", "layout_of", "stacked"]
 
 _DEFAULTS: dict[str, Any] = {
     "column": -1,
@@ -238,6 +240,12 @@ def layout_of(model: FittedModel, frame: pd.DataFrame, trees: RawTrees, *, allow
     return cut_into_cells(blocks, frame, tests, cast=trees.cast, allow_nan=allow_nan)
 
 
+def constant(accepts: bool) -> tuple[Tree, Domain]:
+    """A decision that depends on nothing."""
+    leaf = np.full(1, -1)
+    return Tree((), leaf, leaf, leaf, (np.zeros(0, dtype=bool),), np.array([accepts])), Domain(())
+
+
 def _add_cuts(trees: RawTrees, tests: dict[int, np.ndarray]) -> None:
     """Add to the thresholds of each column where subsets and ranges of missing values begin and end."""
     for node in np.flatnonzero((trees.left >= 0) & (trees.subset >= 0)):
@@ -261,12 +269,15 @@ def _coded(trees: RawTrees, node: int) -> np.ndarray:
 
 def assemble(
     trees: RawTrees, layout: Layout, base: float, threshold: float, slack: float, *, accepts_above: bool
-) -> tuple[AdditiveTrees, Domain]:
-    """Trees over cells, from trees over columns."""
+) -> tuple[Decision, Domain]:
+    """Trees over cells, from trees over columns; `constant` when they test nothing and the outcome is certain."""
     domain = layout.domain
     test = np.full(len(trees.left), -1, dtype=np.int64)
     swapped = np.zeros(len(trees.left), dtype=bool)
     inner = np.flatnonzero(trees.left >= 0)
+    above = base + float(trees.value[trees.roots].sum()) - threshold
+    if not len(inner) and abs(above) > slack:
+        return constant((above > 0) == accepts_above)
     columns = np.unique(trees.column[inner]).tolist()
     with np.errstate(over="ignore"):
         compared = {column: layout.values_of[column].astype(trees.cast).astype(np.float64) for column in columns}

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.encoders.additive import Score, rule_of, two_classes
-from justicia.encoders.additive_trees import AdditiveTrees, RawTrees, assemble, layout_of, stacked
-from justicia.encoders.forest import constant
+from justicia.encoders.additive_trees import RawTrees, assemble, constant, layout_of, stacked
 from justicia.errors import ModelFileError, UnsupportedModelError
 from justicia.models.lightgbm_text import LightGBMModel, read_lightgbm
 from justicia.models.native_categories import with_native_categories
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from justicia.encoders.decisions import Decision
     from justicia.models import FittedModel
     from justicia.population.domain import Domain
 
@@ -28,7 +28,7 @@ _ZERO = float(np.float32(1e-35))
 _EPSILON = float(np.finfo(np.float64).eps)
 
 
-def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) -> tuple[AdditiveTrees, Domain]:
+def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) -> tuple[Decision, Domain]:
     """Encode a fitted LGBMClassifier of two classes.
 
     Raises

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.encoders.additive import Score, rule_of, two_classes
-from justicia.encoders.additive_trees import AdditiveTrees, RawTrees, assemble, layout_of, stacked
+from justicia.encoders.additive_trees import RawTrees, assemble, constant, layout_of, stacked
 from justicia.encoders.bisection import last_true
-from justicia.encoders.forest import constant
 from justicia.encoders.preprocessing import gives_sparse
 from justicia.errors import ModelFileError, UnsupportedModelError
 from justicia.models.native_categories import with_native_categories
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from justicia.encoders.decisions import Decision
     from justicia.models import FittedModel
     from justicia.population.domain import Domain
 
@@ -38,7 +38,7 @@ _SPARSE = ("ColumnTransformer", "KBinsDiscretizer", "OneHotEncoder", "SplineTran
 _LARGEST = float(np.finfo(np.float32).max)
 
 
-def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) -> tuple[AdditiveTrees, Domain]:
+def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) -> tuple[Decision, Domain]:
     """Encode a fitted XGBClassifier or XGBRFClassifier of two classes.
 
     Raises
