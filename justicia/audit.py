@@ -296,7 +296,8 @@ def verify(
         edges = tables.check_bins(bins or {}, found)
         if missing == "drop":
             seen = drop_missing(seen, found)
-        fitted, table, frame = seen.fitted, seen.table, seen.frame
+        table, frame = seen.table, seen.frame
+        fitted = models.with_native_categories(seen.fitted, frame)
         roles = tables.assign_roles(
             table,
             sensitive=found,

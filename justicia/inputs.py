@@ -266,13 +266,21 @@ def _trained(
     return models.ModelFile(predictor, name, None, sklearn.__version__), label
 
 
+_UNDERSCORED = ("lightgbm.sklearn.LGBMClassifier", "justicia.models.native_files.LightGBMBooster")
+"""Models that hold column names with underscores for spaces."""
+
+
 def columns_for_model(
     fitted: models.FittedModel, table: tables.Table, features: Sequence[str] | None, label: str | None
 ) -> list[str]:
     """Names of the table's columns that the model takes, in its order."""
     frame = table.frame
     if fitted.columns is not None:
-        absent = [name for name in fitted.columns if name not in frame.columns]
+        wanted = list(fitted.columns)
+        if fitted.class_name in _UNDERSCORED:
+            as_held = {str(name).replace(" ", "_"): name for name in frame.columns}
+            wanted = [name if name in frame.columns else as_held.get(name, name) for name in wanted]
+        absent = [name for name in wanted if name not in frame.columns]
         if absent:
             near = did_you_mean(absent[0], frame.columns)
             if all(any(name.startswith(f"{held}_") for held in frame.columns) for name in absent):
@@ -281,9 +289,9 @@ def columns_for_model(
                     "in a Pipeline with its encoder"
                 )
             raise TableError(f"the table lacks {listed(absent)}, which the model was fitted on{near}")
-        if features is not None and list(features) != list(fitted.columns):
+        if features is not None and list(features) != wanted:
             raise TableError("--features is for a model fitted without column names; this one has its own")
-        return list(fitted.columns)
+        return wanted
     if features is None:
         outcome = label or (table.description.label if table.description is not None else None)
         names = [str(name) for name in frame.columns if name != outcome]

@@ -7,6 +7,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from lightgbm import LGBMClassifier
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -20,6 +22,7 @@ from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from xgboost import XGBClassifier, XGBRFClassifier
 
 import justicia
 from justicia import encoders, models
@@ -27,6 +30,7 @@ from tests.linear_cases import every_point, masses, people_at
 from tests.strategies import Case
 
 SEEDS = [*range(30), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(30, 240))]
+LIBRARY_SEEDS = [*range(12), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(12, 80))]
 LARGEST_DOMAIN = 60_000
 
 
@@ -93,17 +97,97 @@ def random_ensemble_case(seed: int) -> Case:
     return Case(model, table, sensitive, columns, ["yes"] if rng.random() < 0.8 else ["no"], label)
 
 
+def library_family(rng: np.random.Generator) -> XGBClassifier | LGBMClassifier:
+    """A small ensemble of XGBoost or LightGBM."""
+    n, depth, seed = int(rng.integers(1, 10)), int(rng.integers(1, 4)), int(rng.integers(100))
+    boosted = {"n_estimators": n, "max_depth": depth, "random_state": seed, "n_jobs": 1, "enable_categorical": True}
+    light = {
+        "n_estimators": n,
+        "num_leaves": 5,
+        "min_child_samples": 4,
+        "random_state": seed,
+        "n_jobs": 1,
+        "verbose": -1,
+    }
+    light |= {"min_data_per_group": 2, "cat_smooth": 1.0}
+    families = [
+        XGBClassifier(**boosted),
+        XGBClassifier(base_score=0.5, **boosted),
+        XGBClassifier(missing=0.0, max_cat_to_onehot=1, **boosted),
+        XGBClassifier(booster="dart", rate_drop=0.4, **boosted),
+        XGBClassifier(objective="binary:hinge", num_parallel_tree=2, subsample=0.7, **boosted),
+        XGBRFClassifier(**boosted),
+        LGBMClassifier(**light),
+        LGBMClassifier(zero_as_missing=True, max_cat_to_onehot=1, **light),
+        LGBMClassifier(boosting_type="dart", is_unbalance=True, **light),
+        LGBMClassifier(boosting_type="rf", subsample=0.6, subsample_freq=1, **light),
+        LGBMClassifier(use_missing=False, **light),
+    ]
+    return families[int(rng.integers(len(families)))]
+
+
+def random_library_case(seed: int) -> Case:
+    """The same with XGBoost or LightGBM: missing values, categories of their own, sparse matrices, calibration."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(60, 200))
+    frame = {f"s{i}": rng.integers(0, int(rng.integers(2, 4)), size=n) for i in range(int(rng.integers(1, 3)))}
+    sensitive = list(frame)
+    numeric, text = [], []
+    for i in range(int(rng.integers(2, 5))):
+        if rng.random() < 0.6:
+            values = rng.choice(np.array([-1.5, 0.0, 0.1, 0.3, 2.0, 1e4, 16777217.0]), size=n)
+            frame[f"x{i}"] = np.where(rng.random(n) < 0.1, np.nan, values) if rng.random() < 0.5 else values
+            numeric.append(f"x{i}")
+        else:
+            frame[f"x{i}"] = rng.choice(["red", "green", "blue", "sand", "?"][: int(rng.integers(2, 6))], size=n)
+            text.append(f"x{i}")
+    table = pd.DataFrame(frame)
+    numeric += [name for name in sensitive if rng.random() < 0.5]
+    columns = [name for name in table.columns if name in numeric + text]
+    label = (rng.random(n) < 0.25 + 0.5 * (table[sensitive[0]] > 0)).astype(int)
+    label[:2] = [0, 1]
+    model = library_family(rng)
+    if text and rng.random() < 0.5:
+        table[text] = table[text].astype("category")
+    else:
+        kind = rng.integers(4)
+        encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=kind == 3)
+        if kind == 0:
+            encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+        steps = [("text", encoder, text), ("numbers", StandardScaler() if kind == 1 else "passthrough", numeric)]
+        model = Pipeline([("columns", ColumnTransformer(steps, sparse_threshold=float(kind == 3))), ("model", model)])
+    wrapper = rng.random()
+    if wrapper < 0.15:
+        model = FixedThresholdClassifier(model, threshold=0.4, pos_label=0, response_method="predict_proba")
+    elif wrapper < 0.3:
+        method = "sigmoid" if rng.random() < 0.5 else "isotonic"
+        model = CalibratedClassifierCV(model, method=method, ensemble=False, cv=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(table[columns], label)
+    return Case(model, table, sensitive, columns, [1] if rng.random() < 0.8 else [0], label)
+
+
 def points_as_people(points, domain, case):
     people = people_at(points, domain, case)
     for name in people.columns:
         if isinstance(case.frame[name].dtype, pd.CategoricalDtype):
-            people[name] = people[name].astype(case.frame[name].dtype)
+            # What is no category is missing to LightGBM, and refused by XGBoost.
+            people[name] = pd.Categorical(people[name], dtype=case.frame[name].dtype)
     return people
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_enclosures_hold_the_enumerated_rate(seed):
-    case = random_ensemble_case(seed)
+    compare_with_enumeration(random_ensemble_case(seed))
+
+
+@pytest.mark.parametrize("seed", LIBRARY_SEEDS)
+def test_enclosures_hold_the_enumerated_rate_of_boosting_libraries(seed):
+    compare_with_enumeration(random_library_case(seed))
+
+
+def compare_with_enumeration(case):
     decision, _ = encoders.encode(models.unwrap(case.model), case.frame[case.columns], case.favorable)
     for structure in ("independent", "tree", "empirical"):
         audits = {}

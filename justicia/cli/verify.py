@@ -61,7 +61,8 @@ class _Bar:
     "--model",
     required=True,
     metavar="FILE|NAME",
-    help="A .pkl, .joblib or .skops file; or tree, logistic, forest or boosting, trained here.",
+    help="A .pkl, .joblib or .skops file, XGBoost's .json, LightGBM's .txt; or tree, logistic, forest or boosting, "
+    "trained here.",
 )
 @click.option("--data", required=True, metavar="FILE|NAME", help="A CSV or Parquet file, or a bundled data set.")
 @click.option("--sensitive", multiple=True, metavar="COLUMN[,COLUMN]", help="A grouping. Repeatable.  [default: found]")

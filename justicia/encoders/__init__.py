@@ -49,6 +49,10 @@ REGISTRY = {
     "sklearn.ensemble.RandomForestClassifier": "justicia.encoders.forest",
     "sklearn.ensemble.GradientBoostingClassifier": "justicia.encoders.boosting",
     "sklearn.ensemble.HistGradientBoostingClassifier": "justicia.encoders.boosting",
+    "xgboost.sklearn.XGBClassifier": "justicia.encoders.xgboost",
+    "xgboost.sklearn.XGBRFClassifier": "justicia.encoders.xgboost",
+    "lightgbm.sklearn.LGBMClassifier": "justicia.encoders.lightgbm",
+    "justicia.models.native_files.LightGBMBooster": "justicia.encoders.lightgbm",
     "sklearn.linear_model.LogisticRegression": "justicia.encoders.linear",
     "sklearn.linear_model.LogisticRegressionCV": "justicia.encoders.linear",
     "sklearn.linear_model.Perceptron": "justicia.encoders.linear",
@@ -93,7 +97,7 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
         raise UnsupportedModelError(
             f"{model.class_name} is not supported; supported are "
             f"{listed((name.rpartition('.')[2] for name in REGISTRY), 40)}, alone or in a Pipeline, a grid "
-            "or randomized search, a FixedThresholdClassifier or a TunedThresholdClassifierCV"
+            "or randomized search, a CalibratedClassifierCV, a FixedThresholdClassifier or a TunedThresholdClassifierCV"
         )
     encoder = import_module(REGISTRY[model.class_name])
     try:

@@ -18,6 +18,7 @@ from justicia.encoders.check import predict
 from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.encoders.preprocessing import trace
 from justicia.errors import ModelFileError, UnsupportedModelError
+from justicia.models.unwrapping import ThresholdRule
 from justicia.population.domain import Domain
 
 if TYPE_CHECKING:
@@ -214,9 +215,16 @@ def rule_of(
     """
     classes = model.estimator.classes_.tolist()
     wanted = set(favorable)
-    rule = model.rule
-    if rule is None:
+    rule, calibration = model.rule, model.calibration
+    if rule is None and calibration is None:
         return classes[1] in wanted, classes[0] in wanted, score.threshold, score.threshold
+    if rule is None:
+        # The more probable class; the first one on a tie.
+        rule = ThresholdRule(0.5, classes[1], classes[0], "predict_proba")
+    elif calibration is not None and rule.response_method != "predict_proba":
+        raise UnsupportedModelError(
+            f"a calibrated {model.class_name} has no {rule.response_method} to set a threshold on"
+        )
     method, of_second = rule.response_method, bool(rule.positive == classes[1])
     chosen, other = rule.positive in wanted, rule.negative in wanted
     error = max(
@@ -224,32 +232,37 @@ def rule_of(
         0.0 if dtype is np.float64 else 8 * float(np.finfo(dtype).eps),
     )
 
-    def positive(scores: np.ndarray, limit: float) -> np.ndarray:
-        held = score.response(method, scores.ravel(), of_second).reshape(scores.shape)
-        return np.asarray(held >= limit)
+    def positive(scores: np.ndarray, factor: float) -> np.ndarray:
+        """Whether the rule holds, when what it looks at first is multiplied by `factor`."""
+        if calibration is None:
+            held = score.response(method, scores.ravel(), of_second)
+            return np.asarray(held.reshape(scores.shape) >= rule.threshold * factor)
+        held = calibration.chances(score.response(calibration.response_method, scores.ravel(), True) * factor)
+        held = (held if of_second else 1.0 - held).reshape(scores.shape)
+        return np.asarray(held > 1.0 - held if model.rule is None else held >= rule.threshold)
 
     ends = np.array([-LARGEST, LARGEST])
-    at_ends = positive(ends, rule.threshold)
+    at_ends = positive(ends, 1.0)
     if at_ends[0] == at_ends[1]:
         outcome = chosen if at_ends[0] else other
         return outcome, outcome, 0.0, 0.0
     above, below = (chosen, other) if at_ends[1] else (other, chosen)
     found = {}
-    for limit in (rule.threshold, rule.threshold * (1 - error), rule.threshold * (1 + error)):
-        if limit in found:
+    for factor in (1.0, 1.0 - error, 1.0 + error):
+        if factor in found:
             continue
-        cut = float(last_true(lambda scores, limit=limit: positive(scores, limit), 1)[0])  # type: ignore[misc]
+        cut = float(last_true(lambda scores, factor=factor: positive(scores, factor), 1)[0])  # type: ignore[misc]
         if np.isnan(cut):
             # Always reached, or never: the uncertainty extends to that end.
-            reached = bool(positive(np.zeros(1), limit)[0])
+            reached = bool(positive(np.zeros(1), factor)[0])
             cut = float(ends[0] if reached == bool(at_ends[1]) else ends[1])
-        found[limit] = cut
-    cut, cuts = found[rule.threshold], list(found.values())
+        found[factor] = cut
+    cut, cuts = found[1.0], list(found.values())
     # Where the response is not monotone to the last digit, everything between is undecided.
     for scale in (0.0, 1e-16, 1e-15, 1e-14, 1e-13):
         reach = np.arange(1, _NEIGHBOURS + 1) * max(abs(cut) * float(np.finfo(np.float64).eps), scale)
         for side, end in ((cut - reach, 0), (cut + reach, 1)):
-            wrong = (positive(side, rule.threshold) != at_ends[end]) & (side != cut)
+            wrong = (positive(side, 1.0) != at_ends[end]) & (side != cut)
             cuts += side[wrong].tolist()
     return above, below, min(cuts), max(cuts)
 

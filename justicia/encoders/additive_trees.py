@@ -9,18 +9,33 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.encoders.cells import Layout, cut_into_cells
-from justicia.encoders.preprocessing import gives_sparse, trace
+from justicia.encoders.decisions import Tree
+from justicia.encoders.preprocessing import trace
 from justicia.errors import ModelFileError
+from justicia.population.domain import Domain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
 
+    from justicia.encoders.decisions import Decision
     from justicia.models import FittedModel
-    from justicia.population.domain import Domain
 
-__all__ = ["AdditiveTrees", "RawTrees", "assemble", "layout_of", "stacked"]
+__all__ = ["AdditiveTrees", "RawTrees", "assemble", "constant", "layout_of", "stacked"]
+
+_DEFAULTS: dict[str, Any] = {
+    "column": -1,
+    "threshold": 0.0,
+    "missing_left": False,
+    "value": 0.0,
+    "missing_from": np.nan,
+    "missing_to": np.nan,
+}
+
+
+def _next_below(numbers: np.ndarray) -> np.ndarray:
+    return np.asarray(np.nextafter(numbers, -np.inf))
 
 
 @dataclass(frozen=True)
@@ -42,8 +57,14 @@ class RawTrees:
     subset : int array of shape (n_nodes,)
         Position in `subsets` of the categories that go left; -1 where a threshold decides.
     subsets : tuple of bool arrays of shape (n_codes, 2)
-        For each code whether it goes left, and whether it is known; others go where NaN goes.
+        For each code whether it goes left, and whether it is known.
+    unknown_left : bool array of shape (n_nodes,)
+        Where codes go that a subset does not know; by default where NaN goes.
+    missing_from, missing_to : float64 array of shape (n_nodes,)
+        A value between them, both included, goes where NaN goes; NaN where there are none such.
     cast : float type
+    before : callable
+        Takes codes, float64 array; returns the largest numbers that the model does not take for these or larger ones.
     """
 
     roots: np.ndarray
@@ -54,11 +75,19 @@ class RawTrees:
     missing_left: np.ndarray
     value: np.ndarray
     subset: np.ndarray
+    unknown_left: np.ndarray
+    missing_from: np.ndarray
+    missing_to: np.ndarray
     subsets: tuple[np.ndarray, ...] = ()
     cast: type[np.floating[Any]] = np.float32
+    before: Callable[[np.ndarray], np.ndarray] = _next_below
 
 
-def stacked(trees: Sequence[dict[str, np.ndarray]], cast: type[np.floating[Any]] = np.float32) -> RawTrees:
+def stacked(
+    trees: Sequence[dict[str, np.ndarray]],
+    cast: type[np.floating[Any]] = np.float32,
+    before: Callable[[np.ndarray], np.ndarray] = _next_below,
+) -> RawTrees:
     """Trees given one by one, by the names of `RawTrees`, put one after another; what is left out is the default.
 
     Raises
@@ -83,10 +112,11 @@ def stacked(trees: Sequence[dict[str, np.ndarray]], cast: type[np.floating[Any]]
         held.setdefault("right", []).append(np.where(inner, right + root, -1))
         held.setdefault("subset", []).append(np.where(subset >= 0, subset + len(subsets), -1))
         subsets += list(tree.get("subsets", ()))
-        for name, default in (("column", -1), ("threshold", 0.0), ("missing_left", False), ("value", 0.0)):
+        for name, default in _DEFAULTS.items():
             held.setdefault(name, []).append(np.asarray(tree.get(name, np.full(size, default))))
+        held.setdefault("unknown_left", []).append(np.asarray(tree.get("unknown_left", held["missing_left"][-1])))
     arrays = {name: np.concatenate(parts) for name, parts in held.items()}
-    return RawTrees(roots=roots, subsets=tuple(subsets), cast=cast, **arrays)
+    return RawTrees(roots=roots, subsets=tuple(subsets), cast=cast, before=before, **arrays)
 
 
 @dataclass(frozen=True)
@@ -206,25 +236,56 @@ def layout_of(model: FittedModel, frame: pd.DataFrame, trees: RawTrees, *, allow
     if sum(len(block.outputs) for block in blocks) != width:
         raise ModelFileError(f"the steps before the model do not give the {width} columns that it takes")
     tests = {int(c): np.unique(threshold[by_threshold & (column == c)]) for c in np.unique(column)}
-    allow_nan = allow_nan and not gives_sparse(model.steps)
+    _add_cuts(trees, tests)
     return cut_into_cells(blocks, frame, tests, cast=trees.cast, allow_nan=allow_nan)
+
+
+def constant(accepts: bool) -> tuple[Tree, Domain]:
+    """A decision that depends on nothing."""
+    leaf = np.full(1, -1)
+    return Tree((), leaf, leaf, leaf, (np.zeros(0, dtype=bool),), np.array([accepts])), Domain(())
+
+
+def _add_cuts(trees: RawTrees, tests: dict[int, np.ndarray]) -> None:
+    """Add to the thresholds of each column where subsets and ranges of missing values begin and end."""
+    for node in np.flatnonzero((trees.left >= 0) & (trees.subset >= 0)):
+        goes = _coded(trees, int(node))
+        starts = np.flatnonzero(goes[1:] != goes[:-1])
+        column = int(trees.column[node])
+        tests[column] = np.union1d(tests[column], trees.before(starts.astype(np.float64)))
+    ranged = np.flatnonzero((trees.left >= 0) & ~np.isnan(trees.missing_from))
+    for column in np.unique(trees.column[ranged]).tolist():
+        here = ranged[trees.column[ranged] == column]
+        cuts = [np.nextafter(trees.missing_from[here], -np.inf), trees.missing_to[here], tests[column]]
+        tests[column] = np.unique(np.concatenate(cuts))
+
+
+def _coded(trees: RawTrees, node: int) -> np.ndarray:
+    """Whether numbers below code 0, the codes 0, 1, ... and those behind a subset's last go left at a node."""
+    goes, known = trees.subsets[trees.subset[node]].T
+    unknown = bool(trees.unknown_left[node])
+    return np.array([unknown, *np.where(goes | known, goes, unknown), unknown])
 
 
 def assemble(
     trees: RawTrees, layout: Layout, base: float, threshold: float, slack: float, *, accepts_above: bool
-) -> tuple[AdditiveTrees, Domain]:
-    """Trees over cells, from trees over columns."""
+) -> tuple[Decision, Domain]:
+    """Trees over cells, from trees over columns; `constant` when they test nothing and the outcome is certain."""
     domain = layout.domain
     test = np.full(len(trees.left), -1, dtype=np.int64)
     swapped = np.zeros(len(trees.left), dtype=bool)
     inner = np.flatnonzero(trees.left >= 0)
+    above = base + float(trees.value[trees.roots].sum()) - threshold
+    if not len(inner) and abs(above) > slack:
+        return constant((above > 0) == accepts_above)
     columns = np.unique(trees.column[inner]).tolist()
     with np.errstate(over="ignore"):
         compared = {column: layout.values_of[column].astype(trees.cast).astype(np.float64) for column in columns}
     of_feature: dict[int, list[int]] = {}
     for column in columns:
         of_feature.setdefault(layout.feature_of[column], []).append(column)
-    by_subset = set(trees.column[inner][trees.subset[inner] >= 0].tolist())
+    by_set = (trees.subset[inner] >= 0) | ~np.isnan(trees.missing_from[inner])
+    by_subset = set(trees.column[inner][by_set].tolist())
     ranks: list[np.ndarray | None] = [None] * len(domain.features)
     missing: list[int | None] = [None] * len(domain.features)
     for feature, held in of_feature.items():
@@ -240,6 +301,7 @@ def assemble(
         rank = ranks[feature]
         if rank is None:
             keys = np.stack([trees.threshold[here], trees.missing_left[here], trees.subset[here]], axis=1)
+            keys = np.append(keys, np.nan_to_num(trees.missing_from[here], nan=-np.inf)[:, None], axis=1)
             unique, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
             cuts += [-1] * len(unique)
             missing_left += [False] * len(unique)
@@ -301,11 +363,12 @@ def _ranked(columns: list[np.ndarray]) -> tuple[np.ndarray | None, int | None]:
 
 def _set(trees: RawTrees, node: int, values: np.ndarray) -> np.ndarray:
     """Cells that go left at a node."""
-    missing_left = bool(trees.missing_left[node])
+    missing = np.isnan(values)
+    if not np.isnan(trees.missing_from[node]):
+        missing = missing | ((values >= trees.missing_from[node]) & (values <= trees.missing_to[node]))
     if trees.subset[node] < 0:
-        return np.where(np.isnan(values), missing_left, values <= trees.threshold[node])
-    table = trees.subsets[trees.subset[node]]
-    codes = np.where(np.isnan(values) | (values < 0), len(table), values).astype(np.int64)
-    inside = codes < len(table)
-    goes, known = table[np.where(inside, codes, 0)].T
-    return np.where(inside & (goes | known), goes, missing_left)
+        goes = values <= trees.threshold[node]
+    else:
+        coded = _coded(trees, node)
+        goes = coded[np.searchsorted(trees.before(np.arange(len(coded) - 1.0)), values, side="left")]
+    return np.where(missing, trees.missing_left[node], goes)

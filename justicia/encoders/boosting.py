@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.encoders.additive import Score, rule_of, two_classes
-from justicia.encoders.additive_trees import AdditiveTrees, RawTrees, assemble, layout_of, stacked
-from justicia.encoders.forest import constant, sklearn_tree
+from justicia.encoders.additive_trees import RawTrees, assemble, constant, layout_of, stacked
+from justicia.encoders.forest import sklearn_tree
 from justicia.errors import UnsupportedModelError
 
 if TYPE_CHECKING:
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from justicia.encoders.decisions import Decision
     from justicia.models import FittedModel
     from justicia.population.domain import Domain
 
 __all__ = ["encode"]
 
 
-def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) -> tuple[AdditiveTrees, Domain]:
+def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) -> tuple[Decision, Domain]:
     """Encode a fitted gradient boosting classifier of two classes.
 
     Raises

@@ -104,15 +104,37 @@ def _accepts(model: FittedModel, values: np.ndarray, favorable: Collection[Any])
     classes = model.estimator.classes_.tolist()
     wanted = set(favorable)
     rule = model.rule
+    if model.calibration is not None:
+        return _calibrated(model, _shares(values)[:, 1], wanted)
     if rule is None:
         good = np.array([value in wanted for value in classes])
         return good[np.argmax(values, axis=1)]
     if rule.response_method != "predict_proba":
         raise UnsupportedModelError(f"{model.class_name} behind a threshold on {rule.response_method} is not supported")
     position = [bool(value == rule.positive) for value in classes].index(True)
-    share = values[:, position]
-    totals = values.sum(axis=1)
-    if not np.allclose(totals, 1.0):
-        # Before scikit-learn 1.3 a node's values were weighted counts.
-        share = share / np.where(totals == 0, 1.0, totals)
+    share = _shares(values)[:, position]
     return np.where(share >= rule.threshold, rule.positive in wanted, rule.negative in wanted)
+
+
+def _shares(values: np.ndarray) -> np.ndarray:
+    """Probabilities of the classes by node."""
+    totals = values.sum(axis=1)
+    if np.allclose(totals, 1.0):
+        return values
+    # Before scikit-learn 1.3 a node's values were weighted counts.
+    return np.asarray(values / np.where(totals == 0, 1.0, totals)[:, None])
+
+
+def _calibrated(model: FittedModel, share: np.ndarray, wanted: set[Any]) -> np.ndarray:
+    """Whether each node gives a favorable class, from the probability of the second class."""
+    first, second = model.estimator.classes_.tolist()
+    chances = model.calibration.chances(share)  # type: ignore[union-attr]
+    rule = model.rule
+    if rule is None:
+        return np.where(chances > 1.0 - chances, second in wanted, first in wanted)
+    if rule.response_method != "predict_proba":
+        raise UnsupportedModelError(
+            f"a calibrated {model.class_name} has no {rule.response_method} to set a threshold on"
+        )
+    held = chances if rule.positive == second else 1.0 - chances
+    return np.where(held >= rule.threshold, rule.positive in wanted, rule.negative in wanted)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.encoders.additive import Score, rule_of, two_classes
-from justicia.encoders.additive_trees import AdditiveTrees, assemble, layout_of, stacked
+from justicia.encoders.additive_trees import assemble, constant, layout_of, stacked
+from justicia.encoders.preprocessing import gives_sparse
 from justicia.errors import ModelFileError, UnsupportedModelError
 
 if TYPE_CHECKING:
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from justicia.encoders.decisions import Decision
     from justicia.models import FittedModel
     from justicia.population.domain import Domain
 
 __all__ = ["encode", "sklearn_tree"]
 
 
-def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) -> tuple[AdditiveTrees, Domain]:
+def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) -> tuple[Decision, Domain]:
     """Encode a fitted forest, a bagging of trees or an AdaBoost over trees, of two classes.
 
     Raises
@@ -67,35 +69,11 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
     above, below, low, high = rule_of(model, favorable, score)
     if above == below:
         return constant(above)
-    layout = layout_of(model, frame, raw, allow_nan=_takes_nan(estimator, boosted))
+    # In sparse matrices scikit-learn's trees take no NaN.
+    allow_nan = _takes_nan(estimator, boosted) and not gives_sparse(model.steps)
+    layout = layout_of(model, frame, raw, allow_nan=allow_nan)
     slack = 1e-12 + 8 * len(trees) * float(np.finfo(np.float64).eps) + (high - low) / 2
     return assemble(raw, layout, 0.0, (low + high) / 2, slack, accepts_above=above)
-
-
-def constant(accepts: bool) -> tuple[AdditiveTrees, Domain]:
-    """A decision that depends on nothing."""
-    from justicia.population.domain import Domain
-
-    whole = np.zeros(0, dtype=np.int32)
-    held = AdditiveTrees(
-        sizes=(),
-        roots=whole,
-        left=whole,
-        right=whole,
-        test=whole,
-        value=np.zeros(0),
-        test_feature=whole,
-        test_cut=whole,
-        test_missing=np.zeros(0, dtype=bool),
-        test_cells=(),
-        base=0.0,
-        threshold=1.0,
-        accepts_above=not accepts,
-        slack=0.0,
-        ranks=(),
-        missing=(),
-    )
-    return held, Domain(())
 
 
 def sklearn_tree(arrays: Any) -> dict[str, np.ndarray]:

@@ -176,6 +176,8 @@ def gives_sparse(steps: Sequence[Any]) -> bool:
         name = type(step).__name__
         if name == "ColumnTransformer":
             return bool(step.sparse_output_)
+        if name == "NativeCategories":
+            return False
         if name in ("OneHotEncoder", "SplineTransformer"):
             return bool(step.sparse_output)
         if name == "KBinsDiscretizer":
@@ -208,6 +210,8 @@ def _follow(step: Any, wires: list[Wire], block: Block, depth: int | None) -> li
     name = kind.__name__
     if name == "OneHotExpansion":
         return _expansion(step, wires, block)
+    if name == "NativeCategories":
+        return _native(step, wires, block)
     if name == "ColumnTransformer" and kind.__module__.startswith("sklearn."):
         out: list[Wire] = []
         if depth != 0:
@@ -273,6 +277,17 @@ def _expansion(step: Any, wires: list[Wire], block: Block) -> list[Wire]:
     return [
         Wire(source, value is None, value is not None) for source, value in zip(step.source, step.value, strict=True)
     ]
+
+
+def _native(step: Any, wires: list[Wire], block: Block) -> list[Wire]:
+    out = []
+    for wire, name in zip(wires, step.columns, strict=True):
+        if name in step.categories:
+            block.categories.setdefault(block.columns[wire.source], []).append(
+                np.array(step.categories[name], dtype=object)
+            )
+        out.append(Wire(wire.source, False, True) if name in step.categories else wire)
+    return out
 
 
 def _same(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from justicia.models.expansion import OneHotExpansion, expanded
 from justicia.models.loading import SUFFIXES, ModelFile, load_model
+from justicia.models.native_categories import with_native_categories
 from justicia.models.training import TRAINABLE, train
 from justicia.models.unwrapping import FittedModel, ThresholdRule, unwrap
 
@@ -18,4 +19,5 @@ __all__ = [
     "load_model",
     "train",
     "unwrap",
+    "with_native_categories",
 ]

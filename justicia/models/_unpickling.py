@@ -16,7 +16,7 @@ import numpy as np
 from justicia.errors import ModelFileError
 from justicia.models._allowed import ALLOWED, CALLABLE, RENAMED, STATEFUL
 
-__all__ = ["TRUST", "Unpickler"]
+__all__ = ["TRUST", "Unpickler", "why_refused"]
 
 TRUST = "if you trust whoever made the file, pass --trust-model"
 
@@ -24,6 +24,18 @@ _PLAIN_DTYPE = re.compile(r"[<>|=]?[?bBhHiIlLqQefdgFDGiufcSUVO]\d{0,9}")
 _REFERENCES = 0x07
 """Flags of a dtype that holds references: counted, pickled as a list, pointers."""
 _OBJECT_FLAGS = 0x3F
+
+
+def why_refused(name: str) -> str:
+    """Why a file may not hold the thing of this full name, and what to do."""
+    own = {"xgboost": "model.json", "lightgbm": "model.txt"}.get(name.partition(".")[0])
+    if own is None:
+        return f"which no model file needs: {TRUST}"
+    library = name.partition(".")[0]
+    return (
+        f"and {library}'s compiled code reads such a model unchecked: save the model alone with {library}'s "
+        f"save_model({own!r}) and audit that file, or, {TRUST}"
+    )
 
 
 class _Name:
@@ -250,7 +262,7 @@ class Unpickler(pickle._Unpickler):
         if pair in _OLD_NAMES:
             return _OLD_NAMES[pair]
         if pair not in ALLOWED:
-            raise ModelFileError(f"{self.name} holds {module}.{name}, which no model file needs: {TRUST}")
+            raise ModelFileError(f"{self.name} holds {module}.{name}, {why_refused(module)}")
         if pair[0].startswith("sklearn.model_selection"):
             # Halving searches are importable only after this switch.
             from sklearn.experimental import enable_halving_search_cv  # noqa: F401

@@ -17,14 +17,17 @@ from typing import Any
 from justicia.compressed import decompressed, kind_of
 from justicia.errors import JusticiaError, ModelFileError
 from justicia.models._allowed import ALLOWED
-from justicia.models._unpickling import TRUST, Unpickler
+from justicia.models._unpickling import Unpickler, why_refused
+from justicia.models.native_files import INSTALL, load_lightgbm, load_xgboost
 from justicia.words import listed
 
 __all__ = ["SUFFIXES", "ModelFile", "load_model"]
 
 logger = logging.getLogger(__name__)
 
-SUFFIXES = (".pkl", ".pickle", ".joblib", ".skops")
+SUFFIXES = (".pkl", ".pickle", ".joblib", ".skops", ".json", ".txt")
+
+_NATIVE = {".json": load_xgboost, ".txt": load_lightgbm}
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,8 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> ModelFil
     Parameters
     ----------
     path : str or path
-        Ends in ``.pkl``, ``.pickle``, ``.joblib`` or ``.skops``.
+        Ends in ``.pkl``, ``.pickle``, ``.joblib`` or ``.skops``; XGBoost's own files in ``.json``, LightGBM's in
+        ``.txt``.
     trust : bool
         Load whatever the file holds. Loading a foreign pickle runs the code of whoever made it.
 
@@ -69,7 +73,10 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> ModelFil
     file = Path(path)
     if not file.exists():
         raise ModelFileError(f"{os.fspath(path)}: there is no such file")
-    if file.suffix.lower() not in SUFFIXES:
+    suffix = file.suffix.lower()
+    if suffix == ".ubj":
+        raise ModelFileError(f"{file.name}: XGBoost's binary files are not read; save_model with a name in .json is")
+    if suffix not in SUFFIXES:
         raise ModelFileError(f"{file.name}: a model file ends in {', '.join(SUFFIXES)}")
     try:
         content = file.read_bytes()
@@ -77,11 +84,14 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> ModelFil
         raise ModelFileError(f"{os.fspath(path)} cannot be read: {error.strerror}") from error
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        if file.suffix.lower() == ".skops":
+        if suffix in _NATIVE:
+            predictor = _NATIVE[suffix](content, file.name)
+        elif suffix == ".skops":
             predictor = _load_skops(content, file.name, trust)
         else:
             predictor = _load_pickle(content, file.name, trust)
-    trained = _trained_with(predictor, [warning.message for warning in caught])
+    # A library's own file says nothing of scikit-learn.
+    trained = None if suffix in _NATIVE else _trained_with(predictor, [warning.message for warning in caught])
     _announce_version(file.name, trained)
     return ModelFile(predictor, file.name, hashlib.sha256(content).hexdigest(), trained)
 
@@ -116,7 +126,7 @@ def _load_skops(content: bytes, name: str, trust: bool) -> Any:
         untrusted = skops_io.get_untrusted_types(data=content)
         refused = [kind for kind in untrusted if tuple(kind.rsplit(".", 1)) not in ALLOWED]
         if refused and not trust:
-            raise ModelFileError(f"{name} holds {listed(refused)}, which no model file needs: {TRUST}")
+            raise ModelFileError(f"{name} holds {listed(refused)}, {why_refused(refused[0])}")
         return skops_io.loads(content, trusted=untrusted)
     except ModelFileError:
         raise
@@ -138,6 +148,9 @@ def _load_pickle(content: bytes, name: str, trust: bool) -> Any:
     except Exception as error:  # a broken pickle raises whatever its opcodes lead to
         if plain is not None and not plain.startswith(b"\x80"):
             raise ModelFileError(f"{name} is not a pickle that can be read: it does not begin as one") from error
+        absent = str(getattr(error, "name", None)).partition(".")[0]
+        if isinstance(error, ModuleNotFoundError) and absent in ("lightgbm", "xgboost"):
+            raise ModelFileError(f"{name} holds a model of {absent}, which is not installed: {INSTALL}") from error
         if trust and isinstance(error, (AttributeError, ImportError)):
             raise ModelFileError(
                 f"{name} cannot be loaded: {_said(error)}; its classes must be importable: put them into a module on "

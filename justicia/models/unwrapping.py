@@ -11,7 +11,7 @@ import numpy as np
 
 from justicia.errors import ModelFileError, UnsupportedModelError
 
-__all__ = ["FittedModel", "ThresholdRule", "flattened", "full_name", "unwrap"]
+__all__ = ["Calibration", "FittedModel", "ThresholdRule", "flattened", "full_name", "unwrap"]
 
 _SEARCHES = ("GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV")
 
@@ -24,6 +24,28 @@ class ThresholdRule:
     positive: Any
     negative: Any
     response_method: str
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A calibrator of one classifier of two classes: a monotone function of its response.
+
+    Attributes
+    ----------
+    response_method : str
+        Method of the classifier whose response is calibrated.
+    calibrator : object
+        Its `predict` gives the probability of the second class.
+    """
+
+    response_method: str
+    calibrator: Any
+
+    def chances(self, responses: np.ndarray) -> np.ndarray:
+        """Calibrated probability of the second class, float64 array of shape (n,), from responses for that class."""
+        chances = np.asarray(self.calibrator.predict(responses), dtype=np.float64)
+        # As CalibratedClassifierCV settles probabilities beside 1.
+        return np.where((chances > 1.0) & (chances <= 1.0 + 1e-5), 1.0, chances)
 
 
 @dataclass(frozen=True)
@@ -45,6 +67,10 @@ class FittedModel:
     columns : tuple of str or None
         Names of the columns that `predict` takes; None when the model was fitted without names.
     n_columns : int
+    class_name : str
+        Public name of the estimator's class.
+    calibration : Calibration or None
+        Set when a wrapper calibrates the estimator; a threshold of a rule is then one of calibrated probabilities.
     """
 
     predictor: Any
@@ -55,6 +81,7 @@ class FittedModel:
     columns: tuple[str, ...] | None
     n_columns: int
     class_name: str = field(default="")
+    calibration: Calibration | None = None
 
 
 def full_name(thing: Any) -> str:
@@ -75,7 +102,7 @@ def full_name(thing: Any) -> str:
 def unwrap(predictor: Any) -> FittedModel:
     """Take `predictor` apart.
 
-    Pipelines, grid and randomized searches, and threshold wrappers are followed in any nesting.
+    Pipelines, grid and randomized searches, threshold wrappers and a calibration are followed in any nesting.
 
     Raises
     ------
@@ -88,6 +115,7 @@ def unwrap(predictor: Any) -> FittedModel:
         raise UnsupportedModelError(f"{full_name(predictor)} has no predict: it is no classifier")
     steps: list[Any] = []
     rule: ThresholdRule | None = None
+    calibration: Calibration | None = None
     inner = predictor
     while True:
         kind = type(inner).__name__
@@ -96,7 +124,17 @@ def unwrap(predictor: Any) -> FittedModel:
             inner = inner.steps[-1][1]
         elif kind in _SEARCHES:
             inner = _fitted(inner, "best_estimator_")
+        elif kind == "FrozenEstimator":
+            inner = inner.estimator
+        elif kind == "CalibratedClassifierCV":
+            if calibration is not None:
+                raise UnsupportedModelError(f"{full_name(inner)} inside another one is not supported")
+            calibration, inner = _calibration(inner)
         elif kind in ("FixedThresholdClassifier", "TunedThresholdClassifierCV"):
+            if calibration is not None:
+                # A calibration asks for probabilities, which a threshold wrapper passes on.
+                inner = getattr(inner, "estimator_", inner.estimator)
+                continue
             if rule is not None:
                 raise UnsupportedModelError(f"{full_name(inner)} inside another threshold wrapper is not supported")
             rule = _rule(inner)
@@ -122,7 +160,15 @@ def unwrap(predictor: Any) -> FittedModel:
     if not isinstance(number, (int, np.integer)) or (columns is not None and len(set(columns)) != len(columns)):
         raise ModelFileError(f"{full_name(predictor)} has malformed column names: fit and save it again")
     return FittedModel(
-        predictor, tuple(steps), inner, rule, tuple(classes.tolist()), columns, int(number), full_name(inner)
+        predictor,
+        tuple(steps),
+        inner,
+        rule,
+        tuple(classes.tolist()),
+        columns,
+        int(number),
+        full_name(inner),
+        calibration,
     )
 
 
@@ -150,6 +196,26 @@ def _first_attribute(things: list[Any], attribute: str) -> Any:
         if value is not None:
             return value
     return None
+
+
+def _calibration(wrapper: Any) -> tuple[Calibration, Any]:
+    """The calibration of a wrapper, and what it calibrates."""
+    members = _fitted(wrapper, "calibrated_classifiers_")
+    name, n_classes = full_name(wrapper), len(wrapper.classes_)
+    if n_classes != 2:
+        raise UnsupportedModelError(f"{name} has {n_classes} classes: supported are two")
+    if len(members) != 1:
+        raise UnsupportedModelError(
+            f"{name} averages {len(members)} classifiers, each calibrated by a function of its own, which is no sum to "
+            "compare with a threshold: fit it with ensemble=False, or around a FrozenEstimator"
+        )
+    if members[0].method not in ("sigmoid", "isotonic"):
+        raise UnsupportedModelError(
+            f"{name} with method={members[0].method!r} is not supported: sigmoid and isotonic are"
+        )
+    inner = members[0].estimator
+    method = "decision_function" if hasattr(inner, "decision_function") else "predict_proba"
+    return Calibration(method, members[0].calibrators[0]), inner
 
 
 def _rule(wrapper: Any) -> ThresholdRule:
