@@ -47,6 +47,8 @@ _THREADS = 2
 _SLOW = 3.0
 _LOOK = 0.25
 """Seconds between looks at the bounds."""
+_MOMENT = 1.0
+"""Seconds for statistical bounds when the certain ones suffice for the requirements."""
 _FIRST_SHARE = 0.04
 """Share of the time after which the pace is looked at."""
 _MOST_FOR_BOUNDS = 0.75
@@ -117,8 +119,10 @@ class _Answer:
         self._put(groups, *search.bounds(), self.low, self.high)
         self.inner_low[groups], self.inner_high[groups] = self.low[groups], self.high[groups]
         self.stopped = search.stopped or self.stopped
-        if search.stopped == "time":
-            found = search.sample(start + seconds, effort.delta / max(len(self.low) / problem.n_groups, 1.0))
+        if search.stopped in ("time", "settled"):
+            # What was asked is settled early: a moment more says where between the bounds the rates lie.
+            end = start + seconds if search.stopped == "time" else time.perf_counter() + _MOMENT
+            found = search.sample(min(end, start + seconds), effort.delta / max(len(self.low) / problem.n_groups, 1.0))
             if found is not None:
                 self.sampled = True
                 self._put(groups, *found, self.inner_low, self.inner_high)
