@@ -87,6 +87,7 @@ def test_the_report_shows_both(capsys, boosted):
         capsys, "verify", "--model", boosted, "--data", "compas", "--time-limit", "1", "--tolerance", "1e-9"
     )
     assert code == 0
+    out = " ".join(out.split())
     assert "statistical bounds at most" in out
     assert "hold together with" in out
 
