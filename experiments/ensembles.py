@@ -43,6 +43,9 @@ def families() -> dict[str, Any]:
         "gradient boosting, 100 of depth 3": GradientBoostingClassifier(random_state=0),
         "random forest, 100 of depth 6": RandomForestClassifier(100, max_depth=6, random_state=0),
         "histogram boosting, 100 of 15 leaves": HistGradientBoostingClassifier(max_leaf_nodes=15, random_state=0),
+        "XGBoost, 100 of depth 4, rate .1": XGBClassifier(
+            n_estimators=100, max_depth=4, learning_rate=0.1, random_state=0, n_jobs=1
+        ),
         "XGBoost, 100 of depth 4": XGBClassifier(n_estimators=100, max_depth=4, random_state=0, n_jobs=1),
         "random forest, unbounded": RandomForestClassifier(random_state=0),
     }
