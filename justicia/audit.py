@@ -186,7 +186,7 @@ def verify(
     y: Any = None,
     label: str | None = None,
     favorable: Any = None,
-    population: str = "tree",
+    population: str = "auto",
     search: str = "enumerate",
     solver: str = "auto",
     time_limit: float | None = None,
@@ -222,7 +222,7 @@ def verify(
     favorable : class or list of classes, optional
         What is good for the person. Left out, it is found.
     population : str
-        "tree", "independent" or "empirical".
+        "auto", "tree", "independent" or "empirical".
     search : str
         "enumerate": every group; "learn": the most and least favored, found by branch and bound.
     solver : str
@@ -373,10 +373,11 @@ def _warn(groupings: list[GroupingAudit], roles: tables.Roles, check: encoders.S
         for grouping in groupings
         if (few := sum(0 < group.n < _FEW_PEOPLE for group in grouping.groups))
     }
-    if small and groupings[0].population.structure == "tree":
+    structure = groupings[0].population.structure
+    if small and structure in ("auto", "tree"):
         logger.warning(
-            "%s: fewer than %s people; under the tree population their verified rates lean on those of other groups",
-            *(", ".join(sorted(small)), _FEW_PEOPLE),
+            "%s: fewer than %s people; under the %s population their verified rates lean on those of other groups",
+            *(", ".join(sorted(small)), _FEW_PEOPLE, structure),
         )
     truth = roles.truth
     if truth is not None and not asked:

@@ -41,9 +41,9 @@ class _Announcer(logging.Handler):
 @click.option("--favorable", metavar="VALUE[,VALUE]", help="Outcome that is good for the person.  [default: found]")
 @click.option(
     "--population",
-    default="tree",
+    default="auto",
     show_default=True,
-    metavar="tree|independent|empirical",
+    metavar="auto|tree|independent|empirical",
     help="The distribution that rates are exact about.",
 )
 @click.option(

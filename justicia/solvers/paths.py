@@ -20,6 +20,7 @@ from justicia.solvers.learn import learn
 
 if TYPE_CHECKING:
     from justicia.population.base import Population
+    from justicia.solvers.learn import Hierarchy, Oracle
     from justicia.ssat import Formula
 
 __all__ = ["Paths"]
@@ -43,7 +44,7 @@ class Paths:
         *,
         search: str = "enumerate",
         time_limit: float | None = None,
-        tolerance: float = TOLERANCE,  # noqa: ARG002 (this engine does not approach its answer)
+        tolerance: float = TOLERANCE,
     ) -> Solution:
         """Exact rates of every group (of the extreme ones when `search` is "learn"), or bounds when time runs out."""
         start = time.perf_counter()
@@ -53,12 +54,31 @@ class Paths:
         if not isinstance(population, NetworkPopulation):
             return counted(decision, population, self.name, search, start)
         if search == "learn":
-            return learn(LeafBounds(decision, population), population.n_groups, self.name, time_limit, start)
+            return learn(
+                self.oracle(decision, population, tolerance, None, None),
+                population.n_groups,
+                self.name,
+                time_limit,
+                start,
+            )
         deadline = None if time_limit is None else start + time_limit
         low, high, finished = _summed(decision, population, deadline)
         seconds = time.perf_counter() - start
         guarantee = "exact" if finished else "bounds"
         return Solution(low, high, self.name, seconds, guarantee, population.n_groups)
+
+    def oracle(
+        self,
+        decision: Decision,
+        population: NetworkPopulation,
+        tolerance: float,  # noqa: ARG002 (this engine does not approach its answer)
+        deadline: float | None,  # noqa: ARG002 (it is exact at once)
+        hierarchy: Hierarchy | None,
+    ) -> Oracle:
+        """What is known about sets of groups."""
+        if not isinstance(decision, Tree):
+            raise TypeError(f"paths takes a tree, not {type(decision).__name__}")
+        return LeafBounds(decision, population, hierarchy)
 
 
 def _summed(decision: Tree, population: Population, deadline: float | None) -> tuple[np.ndarray, np.ndarray, bool]:

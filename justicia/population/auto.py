@@ -1,0 +1,183 @@
+"""The default population: what it depends on is chosen by the number of rows, q = rows / groups.
+
+- A forest: the maximum spanning forest of the mutual information given the sensitive columns one by one (Chow and Liu
+  1968), without edges that chance alone would show. Features are cut into `FEW_STATES` states, or `MANY_STATES` from
+  `LARGE_GROUP` rows a group on.
+- From `LATENT_GROUP` rows a group on, a latent root of two classes above the forest (`justicia.population.latent`).
+- Tables of a group are steadied by what its sensitive columns say one by one (`justicia.population.shrinkage`).
+- The rows themselves: in a group of n rows, a person is one of them with probability n / (n + `CONCENTRATION`), and
+  drawn from the forest otherwise. That is the mean of a Dirichlet process around the forest (Ferguson 1973): what the
+  structure misses is lost in small groups only, and as rows come in the population approaches theirs.
+
+Features that are sensitive columns have plain frequencies, in every class: they are constant given the group, or vary
+inside their own bin only, and must not leak out of it. Cells that no row holds keep probability 0 everywhere.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from justicia.population.base import Node
+from justicia.population.empirical import EmpiricalPopulation
+from justicia.population.latent import CLASSES, find_classes
+from justicia.population.mixture import MixturePopulation
+from justicia.population.network import NetworkPopulation
+from justicia.population.shrinkage import frequencies, margins_of, shrunk, shrunk_within, summed
+from justicia.population.tree import coarse_states, promising, spanning_forest
+
+if TYPE_CHECKING:
+    from justicia.population.counts import Counts
+    from justicia.population.domain import Domain
+
+__all__ = ["CONCENTRATION", "LATENT_GROUP", "fit_auto"]
+
+FEW_STATES = 6
+MANY_STATES = 12
+LARGE_GROUP = 1_000
+LATENT_GROUP = 500
+CONCENTRATION = 50.0
+"""People that the forest stands for beside the rows of a group."""
+NULL_MULTIPLE = 2.0
+"""An edge stays when its mutual information is this many times what chance alone gives on average."""
+
+
+def fit_auto(
+    counts: Counts, domain: Domain, sensitive: tuple[str, ...], fixed: frozenset[str] = frozenset()
+) -> MixturePopulation:
+    """Choose the structure, fit its tables.
+
+    Parameters
+    ----------
+    counts : Counts
+    domain : Domain
+    sensitive : tuple of str
+        Sensitive columns of the grouping; each group key holds one value a column.
+    fixed : frozenset of str
+        Features that are sensitive columns.
+
+    Returns
+    -------
+    MixturePopulation
+    """
+    rows = counts.rows()
+    q = rows.sum() / len(rows)
+    most = MANY_STATES if q >= LARGE_GROUP else FEW_STATES
+    states = [
+        coarse_states(counts.totals(i), feature.numeric, most, apart=feature.missing)
+        for i, feature in enumerate(domain.features)
+    ]
+    margins = margins_of(counts.group_keys)
+    order, parent = spanning_forest(_information(counts, states, margins))
+    free = [feature for feature in order if domain.names[feature] not in fixed]
+    n_classes = CLASSES if q >= LATENT_GROUP and len(free) > 1 else 1
+    tables: dict[int, np.ndarray] = {}
+    weights = np.ones((len(rows), 1))
+    if n_classes > 1:
+        classes = find_classes(counts, states, parent, free, margins)
+        tables = classes.tables
+        weights = shrunk(classes.people[:, None, :], margins)[:, 0]
+    nodes = []
+    for feature in order:
+        counted = tables.get(feature)
+        if counted is None:
+            counted = _counted(counts, feature, int(parent[feature]), states)[:, None]
+        nodes.append(_node(counts, domain, feature, int(parent[feature]), states, margins, counted, fixed, n_classes))
+    keys = tuple((*key, str(one)) for key in counts.group_keys for one in range(n_classes))
+    network = NetworkPopulation("auto", domain, (*sensitive, "class"), keys, np.repeat(rows, n_classes), tuple(nodes))
+    description = _description(n_classes, int((parent >= 0).sum()))
+    own = rows / (rows + CONCENTRATION)
+    return MixturePopulation("auto", description, network, weights, EmpiricalPopulation(counts, domain, sensitive), own)
+
+
+def _description(n_classes: int, n_edges: int) -> str:
+    links = "each feature depends on the group" + (" and at most one other feature" if n_edges else "")
+    if n_classes > 1:
+        links += f", with a latent class of {n_classes} above them"
+    return f"{links}; that counts as {CONCENTRATION:.0f} people beside the rows of each group"
+
+
+def _counted(counts: Counts, feature: int, parent: int, states: list[np.ndarray]) -> np.ndarray:
+    """People by group, state of the parent and state of the feature."""
+    if parent < 0:
+        return counts.of_feature(feature, states[feature])[:, None, :]
+    return counts.of_pair(parent, feature, states)
+
+
+def _node(
+    counts: Counts,
+    domain: Domain,
+    feature: int,
+    parent: int,
+    states: list[np.ndarray],
+    margins: list[np.ndarray],
+    counted: np.ndarray,
+    fixed: frozenset[str],
+    n_classes: int,
+) -> Node:
+    """One feature, its tables from counts of shape (n_groups, n_classes or 1, n_parent_states, n_states)."""
+    of_states = states[feature]
+    constant = domain.names[feature] in fixed
+    n_groups, _, n_above, n_states = counted.shape
+    if constant:
+        table = frequencies(counted[:, 0])[:, None]
+    else:
+        table = shrunk(counted.reshape(n_groups, -1, n_states), margins).reshape(counted.shape)
+    table = np.broadcast_to(table, (n_groups, n_classes, n_above, n_states)).reshape(-1, n_above, n_states)
+    within = None
+    if n_states < len(of_states):
+        cells = counts.of_feature(feature)
+        within = _frequencies_within(cells, of_states) if constant else shrunk_within(cells, of_states, margins)
+        within = np.repeat(within, n_classes, axis=0)
+    return Node(feature, () if parent < 0 else (parent,), table, of_states, within)
+
+
+def _frequencies_within(cells: np.ndarray, states: np.ndarray) -> np.ndarray:
+    """Plain frequencies of cells given their state, of shape (n_groups, n_cells)."""
+    within = np.zeros(cells.shape)
+    for state in range(int(states.max()) + 1):
+        inside = np.flatnonzero(states == state)
+        within[:, inside] = frequencies(cells[:, inside][:, None, :])[:, 0]
+    return within
+
+
+def _information(counts: Counts, states: list[np.ndarray], margins: list[np.ndarray]) -> np.ndarray:
+    """Mutual information of each pair of features, beyond its mean under independence, 0 where chance explains it.
+
+    It is taken given each sensitive column alone, and averaged over the columns: groups are too small for it.
+    """
+    information = np.zeros((len(states), len(states)))
+    wanted = promising(counts, states)
+    # What is constant in every group tells nothing beside it.
+    constant = [int((counts.of_feature(i, held) > 0).sum(axis=1).max(initial=0)) <= 1 for i, held in enumerate(states)]
+    for i in range(len(states)):
+        for j in range(i):
+            if wanted[i, j] and not (constant[i] or constant[j]):
+                pairs = counts.of_pair(j, i, states)
+                found = np.mean([_given_groups(summed(pairs, codes)) for codes in margins], axis=0)
+                if found[0] > NULL_MULTIPLE * found[1]:
+                    information[i, j] = information[j, i] = found[0] - found[1]
+    return information
+
+
+def _given_groups(table: np.ndarray) -> tuple[float, float]:
+    """Mutual information of X and Y given the group in nats, and its mean under independence.
+
+    The latter is the number of degrees of freedom over twice the number of people (Miller 1955).
+
+    Parameters
+    ----------
+    table : int array of shape (n_groups, n_x, n_y)
+    """
+    rows = table.sum(axis=(1, 2))
+    of_x, of_y = table.sum(axis=2), table.sum(axis=1)
+    total = max(int(rows.sum()), 1)
+    information = _plogp(table) + _plogp(rows) - _plogp(of_x) - _plogp(of_y)
+    freedom = np.maximum((of_x > 0).sum(axis=1) - 1, 0) * np.maximum((of_y > 0).sum(axis=1) - 1, 0)
+    return information / total, float(freedom.sum()) / (2 * total)
+
+
+def _plogp(counts: np.ndarray) -> float:
+    held = counts[counts > 0].astype(np.float64)
+    return float(held @ np.log(held))
