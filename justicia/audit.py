@@ -13,6 +13,7 @@ from justicia import encoders, models, solvers, tables
 from justicia.collecting import Announcements
 from justicia.comparison import GroupingAudit, RequirementAudit, compare, judge
 from justicia.enclosure import EXACT, Enclosure
+from justicia.fitting import held_out_fit
 from justicia.inputs import (
     as_list,
     as_names,
@@ -193,6 +194,7 @@ def verify(
     tolerance: float | None = None,
     confidence: float = 0.95,
     require: str | Sequence[str] = (),
+    check_fit: bool = False,
     features: Sequence[str] | None = None,
     one_hot: Mapping[str, Sequence[str]] | bool | None = None,
     missing: str = "error",
@@ -236,6 +238,8 @@ def verify(
         Of the intervals that stand beside the rates of the rows.
     require : str or sequence of str
         Requirements such as "disparate_impact>=0.8".
+    check_fit : bool
+        Compare the population's rates also with rows that were held out when it was fitted, in 5 folds.
     features : sequence of str, optional
         The columns that a model fitted without column names takes, in its order.
     one_hot : mapping of str to sequence of str, or False, optional
@@ -247,7 +251,7 @@ def verify(
     na, delimiter, encoding
         How a CSV file is read; see `justicia.tables.read_table`.
     seed : int
-        For a model trained on the spot.
+        For a model trained on the spot, and for what `check_fit` holds out.
     trust_model : bool
         Load whatever a model file holds.
     command : sequence of str, optional
@@ -316,9 +320,11 @@ def verify(
         for grouping in groups:
             people, solution, _ = question.ask(grouping)
             strata = {kind: question.ask_stratum(grouping, rows) for kind, rows in roles.strata.items()}
-            groupings.append(compare(grouping, people, solution, check.selected, strata, confidence))
+            held_out = held_out_fit(question, grouping, check.selected, confidence, seed) if check_fit else None
+            groupings.append(compare(grouping, people, solution, check.selected, strata, confidence, held_out))
         _warn(groupings, roles, check, asked=given.label is not None)
         _warn_of_width(groupings, tolerance, time_limit)
+        _warn_of_fit(groupings)
         verdicts = tuple(judge(requirement, groupings) for requirement in requirements)
 
     return Audit(
@@ -360,6 +366,23 @@ def _warn_of_width(groupings: list[GroupingAudit], tolerance: float, time_limit:
         else:
             why = "that much probability lies at the threshold of the score, or too near to be told apart"
         logger.warning("rates are known to within %.2g only, not to the tolerance %.2g: %s", widest, tolerance, why)
+
+
+def _warn_of_fit(groupings: list[GroupingAudit]) -> None:
+    """Say when the population's rates are further from the rows' than their sampling error."""
+    for grouping in groupings:
+        for fit in (grouping.fit, grouping.held_out):
+            if fit is None or not fit.off:
+                continue
+            worst = max(fit.off, key=lambda group: abs(group.population - group.rows))
+            logger.warning(
+                "%s: under the %s population the rate of %s is off that of %s by more than their sampling error, most "
+                "in %s: %.4f under the population, %.4f among the rows; pass --population %s",
+                " x ".join(grouping.sensitive), grouping.population.structure,
+                counted(len(fit.off), "group"), "the rows" if fit.folds is None else "rows held out",
+                ", ".join(worst.group.values()), worst.population, worst.rows,
+                "empirical" if grouping.population.structure == "auto" else "auto",
+            )  # fmt: skip
 
 
 _FEW_PEOPLE = 30
