@@ -27,7 +27,7 @@ from justicia.population import auto
 from tests.linear_cases import every_point, masses, people_at
 from tests.strategies import Case
 
-SEEDS = [*range(30), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(30, 240))]
+SEEDS = [*range(30), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(30, 300))]
 LARGEST_DOMAIN = 60_000
 
 
