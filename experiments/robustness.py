@@ -208,7 +208,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", nargs="+", choices=list(GROUPINGS), default=list(GROUPINGS))
     parser.add_argument("--draws", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--model-seed", type=int, nargs="+", default=[0, 1])
     parser.add_argument("--out", type=Path, default=Path("experiments/results"))
     given = parser.parse_args()

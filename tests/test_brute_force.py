@@ -102,7 +102,7 @@ def test_rates_equal_enumeration(seed, monkeypatch):
     if seed % 3:
         monkeypatch.setattr(auto, "LATENT_GROUP", 0)
     if seed % 2:
-        monkeypatch.setattr(auto, "FEW_STATES", 3)
+        monkeypatch.setattr(auto, "FEW_STATES", 6)
     for structure in ("auto", "independent", "tree", "empirical"):
         audit = justicia.verify(
             case.model,

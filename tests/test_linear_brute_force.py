@@ -22,7 +22,7 @@ def test_enclosures_hold_the_enumerated_rate(seed, monkeypatch):
     if seed % 3:
         monkeypatch.setattr(auto, "LATENT_GROUP", 0)
     if seed % 2:
-        monkeypatch.setattr(auto, "FEW_STATES", 3)
+        monkeypatch.setattr(auto, "FEW_STATES", 6)
     tolerance = [1e-3, 1e-4][seed % 2]
     for structure in ("auto", "independent", "tree", "empirical"):
         audits = {}
