@@ -1,6 +1,6 @@
 """How near to the truth rates come when only a sample of the people is known.
 
-A model is trained on all rows of a table; its own decisions on all rows are the truth. From random subsamples of n rows
+A model is trained on a table; its own decisions on all rows are the truth. From random subsamples of n rows
 the selection rate of every group is estimated in four ways:
 
 - `sample`: the rate of the group's rows in the subsample, as AIF360 and Fairlearn compute it;
@@ -55,12 +55,13 @@ class Case:
     data, model : str
         Names of a bundled data set and of a model that is trained on it.
     seed : int
-        Of the model.
+        Of the model: 0 is trained on all rows, any other on as many rows drawn with replacement.
     """
 
     def __init__(self, data: str, model: str, seed: int) -> None:
         frame, description = datasets.load(data)
-        trained = models.train(model, frame, description.features, frame[description.label], random_state=seed)
+        drawn = frame if seed == 0 else frame.sample(frac=1.0, replace=True, random_state=seed)
+        trained = models.train(model, drawn, description.features, drawn[description.label], random_state=seed)
         fitted = models.unwrap(trained)
         people = frame[list(description.features)]
         favorable = [one for one in fitted.classes if str(one) == description.favorable]

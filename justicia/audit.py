@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from justicia import encoders, models, solvers, tables
+from justicia.cautions import warn_of_fit, warn_of_weakness, warn_of_width
 from justicia.collecting import Announcements
 from justicia.comparison import GroupingAudit, RequirementAudit, compare, judge
-from justicia.enclosure import EXACT, Enclosure
+from justicia.enclosure import Enclosure
 from justicia.fitting import held_out_fit
 from justicia.inputs import (
     as_list,
@@ -322,9 +321,9 @@ def verify(
             strata = {kind: question.ask_stratum(grouping, rows) for kind, rows in roles.strata.items()}
             held_out = held_out_fit(question, grouping, check.selected, confidence, seed) if check_fit else None
             groupings.append(compare(grouping, people, solution, check.selected, strata, confidence, held_out))
-        _warn(groupings, roles, check, asked=given.label is not None)
-        _warn_of_width(groupings, tolerance, time_limit)
-        _warn_of_fit(groupings)
+        warn_of_weakness(groupings, roles, check, asked=given.label is not None)
+        warn_of_width(groupings, tolerance, time_limit)
+        warn_of_fit(groupings)
         verdicts = tuple(judge(requirement, groupings) for requirement in requirements)
 
     return Audit(
@@ -346,70 +345,3 @@ def _announce_features(names: tuple[str, ...], table: tables.Table, unseen: dict
         )
     if not names:
         logger.warning("the model depends on no column: everybody gets the same outcome")
-
-
-def _warn_of_width(groupings: list[GroupingAudit], tolerance: float, time_limit: float | None) -> None:
-    """Say when bounds are wider than was asked for."""
-    held = [
-        rate
-        for grouping in groupings
-        for group in grouping.reported
-        for rate in (group.selection_rate, group.tpr, group.fpr)
-    ]
-    widest = max((float(rate.hi) - float(rate.lo) for rate in held if rate is not None), default=0.0)
-    if widest > tolerance + EXACT:
-        engines = {grouping.solution.engine for grouping in groupings}
-        if engines == {"branch_and_bound"}:
-            why = "pass --time-limit to give more time"
-        elif time_limit is not None:
-            why = "time ran out, or that much probability lies too near the threshold of the score to be told apart"
-        else:
-            why = "that much probability lies at the threshold of the score, or too near to be told apart"
-        logger.warning("rates are known to within %.2g only, not to the tolerance %.2g: %s", widest, tolerance, why)
-
-
-def _warn_of_fit(groupings: list[GroupingAudit]) -> None:
-    """Say when the population's rates are further from the rows' than their sampling error."""
-    for grouping in groupings:
-        for fit in (grouping.fit, grouping.held_out):
-            if fit is None or not fit.off:
-                continue
-            worst = max(fit.off, key=lambda group: abs(group.population - group.rows))
-            logger.warning(
-                "%s: under the %s population the rate of %s is off that of %s by more than their sampling error, most "
-                "in %s: %.4f under the population, %.4f among the rows; pass --population %s",
-                " x ".join(grouping.sensitive), grouping.population.structure,
-                counted(len(fit.off), "group"), "the rows" if fit.folds is None else "rows held out",
-                ", ".join(worst.group.values()), worst.population, worst.rows,
-                "empirical" if grouping.population.structure == "auto" else "auto",
-            )  # fmt: skip
-
-
-_FEW_PEOPLE = 30
-_WEAK_ASSOCIATION = 0.05
-
-
-def _warn(groupings: list[GroupingAudit], roles: tables.Roles, check: encoders.SelfCheck, *, asked: bool) -> None:
-    """Say what makes the numbers weaker than they look."""
-    small = {
-        counted(few, "group") + f" of {' x '.join(grouping.sensitive)}"
-        for grouping in groupings
-        if (few := sum(0 < group.n < _FEW_PEOPLE for group in grouping.groups))
-    }
-    structure = groupings[0].population.structure
-    if small and structure in ("auto", "tree"):
-        logger.warning(
-            "%s: fewer than %s people; under the %s population their verified rates lean on those of other groups",
-            *(", ".join(sorted(small)), _FEW_PEOPLE, structure),
-        )
-    truth = roles.truth
-    if truth is not None and not asked:
-        positive, selected = truth.positive[truth.known], check.selected[truth.known]
-        if positive.std() and selected.std():
-            phi = float(np.corrcoef(positive, selected)[0, 1])
-            if abs(phi) < _WEAK_ASSOCIATION:
-                logger.warning(
-                    "label %s was found by its values, and hardly goes with the model's predict (phi %.2f): is it the "
-                    "true outcome? name it with --label",
-                    *(truth.name, phi),
-                )

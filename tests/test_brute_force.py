@@ -100,9 +100,9 @@ def auto_probability(case: Case, population, domain, rows: pd.DataFrame, group: 
 def test_rates_equal_enumeration(seed, monkeypatch):
     case = random_case(seed)
     if seed % 3:
-        monkeypatch.setattr(auto, "LATENT_GROUP", 0)
+        monkeypatch.setattr(auto, "LARGE_GROUP", 0)
     if seed % 2:
-        monkeypatch.setattr(auto, "FEW_STATES", 6)
+        monkeypatch.setattr(auto, "MANY_STATES", 3)
     for structure in ("auto", "independent", "tree", "empirical"):
         audit = justicia.verify(
             case.model,
@@ -154,7 +154,7 @@ def test_rates_equal_enumeration(seed, monkeypatch):
 @pytest.mark.parametrize("structure", ["auto", "independent", "tree", "empirical"])
 def test_sample_agrees_with_mass(seed, structure, monkeypatch):
     case = random_case(seed)
-    monkeypatch.setattr(auto, "LATENT_GROUP", 0)
+    monkeypatch.setattr(auto, "LARGE_GROUP", 0)
     audit = justicia.verify(
         case.model, case.frame, sensitive_features=case.sensitive, favorable=case.favorable, population=structure
     )

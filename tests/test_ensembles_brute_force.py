@@ -106,7 +106,7 @@ def points_as_people(points, domain, case):
 def test_enclosures_hold_the_enumerated_rate(seed, monkeypatch):
     case = random_ensemble_case(seed)
     if seed % 3:
-        monkeypatch.setattr(auto, "LATENT_GROUP", 0)
+        monkeypatch.setattr(auto, "LARGE_GROUP", 0)
     decision, _ = encoders.encode(models.unwrap(case.model), case.frame[case.columns], case.favorable)
     for structure in ("auto", "independent", "tree", "empirical"):
         audits = {}

@@ -20,9 +20,9 @@ LARGEST_DOMAIN = 60_000
 def test_enclosures_hold_the_enumerated_rate(seed, monkeypatch):
     case = random_linear_case(seed)
     if seed % 3:
-        monkeypatch.setattr(auto, "LATENT_GROUP", 0)
+        monkeypatch.setattr(auto, "LARGE_GROUP", 0)
     if seed % 2:
-        monkeypatch.setattr(auto, "FEW_STATES", 6)
+        monkeypatch.setattr(auto, "MANY_STATES", 3)
     tolerance = [1e-3, 1e-4][seed % 2]
     for structure in ("auto", "independent", "tree", "empirical"):
         audits = {}

@@ -1,13 +1,13 @@
-"""The default population: what it depends on is chosen by the number of rows, q = rows / groups.
+"""The default population: what it depends on is chosen by the number of rows a group.
 
 - A forest: the maximum spanning forest of the mutual information given the sensitive columns one by one (Chow and Liu
-  1968), without edges that chance alone would show. Features are cut into `FEW_STATES` states, or `MANY_STATES` from
-  `LARGE_GROUP` rows a group on.
-- From `LATENT_GROUP` rows a group on, a latent root of two classes above the forest (`justicia.population.latent`).
+  1968), without edges that chance alone would show, over features cut into `FEW_STATES` states.
+- From `LARGE_GROUP` rows a group on, `MANY_STATES` states, and a latent root of two classes above the forest
+  (`justicia.population.latent`).
 - Tables of a group are steadied by what its sensitive columns say one by one (`justicia.population.shrinkage`).
 - The rows themselves: in a group of n rows, a person is one of them with probability n / (n + `CONCENTRATION`), and
   drawn from the forest otherwise. That is the mean of a Dirichlet process around the forest (Ferguson 1973): what the
-  structure misses is lost in small groups only, and as rows come in the population approaches theirs.
+  structure misses matters in small groups only, and the more rows a group has, the nearer the population is to them.
 
 Features that are sensitive columns have plain frequencies, in every class: they are constant given the group, or vary
 inside their own bin only, and must not leak out of it. Cells that no row holds keep probability 0 everywhere.
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from justicia.population.counts import Counts
     from justicia.population.domain import Domain
 
-__all__ = ["CONCENTRATION", "LATENT_GROUP", "fit_auto"]
+__all__ = ["CONCENTRATION", "LARGE_GROUP", "fit_auto"]
 
 FEW_STATES = 3
-MANY_STATES = 12
-LARGE_GROUP = 1_000
-LATENT_GROUP = 500
+"""Larger tables starve: rates of small groups err more by chance than by structure."""
+MANY_STATES = 8
+LARGE_GROUP = 500
 CONCENTRATION = 50.0
 """People that the forest stands for beside the rows of a group."""
 NULL_MULTIPLE = 2.0
@@ -62,8 +62,8 @@ def fit_auto(
     MixturePopulation
     """
     rows = counts.rows()
-    q = rows.sum() / len(rows)
-    most = MANY_STATES if q >= LARGE_GROUP else FEW_STATES
+    large = rows.sum() >= LARGE_GROUP * len(rows)
+    most = MANY_STATES if large else FEW_STATES
     states = [
         coarse_states(counts.totals(i), feature.numeric, most, apart=feature.missing)
         for i, feature in enumerate(domain.features)
@@ -71,7 +71,7 @@ def fit_auto(
     margins = margins_of(counts.group_keys)
     order, parent = spanning_forest(_information(counts, states, margins))
     free = [feature for feature in order if domain.names[feature] not in fixed]
-    n_classes = CLASSES if q >= LATENT_GROUP and len(free) > 1 else 1
+    n_classes = CLASSES if large and len(free) > 1 else 1
     tables: dict[int, np.ndarray] = {}
     weights = np.ones((len(rows), 1))
     if n_classes > 1:
@@ -92,10 +92,13 @@ def fit_auto(
 
 
 def _description(n_classes: int, n_edges: int) -> str:
-    links = "each feature depends on the group" + (" and at most one other feature" if n_edges else "")
+    above = ["the group"]
     if n_classes > 1:
-        links += f", with a latent class of {n_classes} above them"
-    return f"{links}; that counts as {CONCENTRATION:.0f} people beside the rows of each group"
+        above.append(f"one of {n_classes} latent classes")
+    if n_edges:
+        above.append("at most one other feature")
+    causes = " and ".join([", ".join(above[:-1]), above[-1]] if len(above) > 1 else above)
+    return f"each feature depends on {causes}; that counts as {CONCENTRATION:.0f} people beside the rows of each group"
 
 
 def _counted(counts: Counts, feature: int, parent: int, states: list[np.ndarray]) -> np.ndarray:

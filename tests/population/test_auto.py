@@ -45,7 +45,7 @@ def test_rows_a_group_decide():
     for n, classes in ((100, 1), (900, 1), (1_100, 2)):
         population = fit("auto", two_classes(n), domain(2, 2, 2, 2), ("s",))
         assert population.n_classes == classes
-        assert ("latent class" in population.description) == (classes > 1)
+        assert ("latent classes" in population.description) == (classes > 1)
 
 
 def test_latent_classes_are_found():
@@ -102,7 +102,7 @@ def test_masses_are_a_distribution(seed, latent):
     sizes = tuple(int(n) for n in rng.integers(1, 30, size=rng.integers(2, 5)))
     counts = compact(random_counts(seed, sizes, n=int(rng.integers(1, 200))))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(auto, "LATENT_GROUP", 0 if latent else 10**9)
+        patch.setattr(auto, "LARGE_GROUP", 0 if latent else 10**9)
         population = fit("auto", counts, domain(*sizes), ("s", "t"))
     assert population.n_classes == (2 if latent else 1)
     np.testing.assert_allclose(population.masses([None] * len(sizes), 1), 1.0, atol=1e-12)
@@ -116,7 +116,7 @@ def test_masses_are_a_distribution(seed, latent):
 
 @pytest.mark.parametrize("latent", [0, 10**9])
 def test_the_order_of_rows_and_of_parts_does_not_matter(latent, monkeypatch):
-    monkeypatch.setattr(auto, "LATENT_GROUP", latent)
+    monkeypatch.setattr(auto, "LARGE_GROUP", latent)
     sizes = (4, 5, 40, 3)
     whole = random_counts(0, sizes)
     order = np.random.default_rng(1).permutation(300)
@@ -132,7 +132,7 @@ def test_the_order_of_rows_and_of_parts_does_not_matter(latent, monkeypatch):
 
 
 def test_sample_agrees_with_mass(monkeypatch):
-    monkeypatch.setattr(auto, "LATENT_GROUP", 0)
+    monkeypatch.setattr(auto, "LARGE_GROUP", 0)
     population = fit("auto", random_counts(5, (3, 3, 9)), domain(3, 3, 9), ("s", "t"))
     drawn = population.sample_points(1, 40_000, np.random.default_rng(0))
     for feature, size in enumerate((3, 3, 9)):
@@ -145,7 +145,7 @@ def test_sample_agrees_with_mass(monkeypatch):
 
 @pytest.mark.parametrize("latent", [0, 10**9])
 def test_tiny_and_degenerate_tables(latent, monkeypatch):
-    monkeypatch.setattr(auto, "LATENT_GROUP", latent)
+    monkeypatch.setattr(auto, "LARGE_GROUP", latent)
     one_row = Counts((("a",),), (3, 2), np.array([0]), np.array([[1, 0]]))
     population = fit("auto", one_row, domain(3, 2), ("s",))
     assert population.masses([np.array([[False, True, False]]), None], 1) == pytest.approx(1.0)
@@ -170,7 +170,7 @@ def test_thousands_of_groups():
 
 
 def test_sensitive_features_are_never_shrunk_in_any_class(monkeypatch):
-    monkeypatch.setattr(auto, "LATENT_GROUP", 0)
+    monkeypatch.setattr(auto, "LARGE_GROUP", 0)
     counts = random_counts(2, (3, 4, 3))
     points = counts.points.copy()
     points[:, 2] = counts.groups
@@ -262,7 +262,7 @@ def test_a_fit_of_adult_is_fast(adult):
 
 def test_rates_of_a_mixture_under_learn_and_time_limits(monkeypatch, caplog):
     caplog.set_level(logging.ERROR)
-    monkeypatch.setattr(auto, "LATENT_GROUP", 0)
+    monkeypatch.setattr(auto, "LARGE_GROUP", 0)
     frame = some_people()
     every = audit_of(frame)
     assert isinstance(every.decision, Tree)

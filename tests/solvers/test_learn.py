@@ -31,7 +31,7 @@ def candidates(extreme):
 def test_learn_equals_enumerate(seed, monkeypatch):
     case = random_case(seed)
     if seed % 2:
-        monkeypatch.setattr(auto, "LATENT_GROUP", 0)
+        monkeypatch.setattr(auto, "LARGE_GROUP", 0)
     for structure in ("auto", "independent", "tree", "empirical"):
         options = {"sensitive_features": case.sensitive, "favorable": case.favorable, "y": case.label}
         every, learned = both(case.model, case.frame, population=structure, **options)
@@ -53,7 +53,7 @@ def test_learn_equals_enumerate(seed, monkeypatch):
             assert 1 <= found.solution.groups_evaluated <= expected.solution.groups_evaluated
 
 
-@pytest.mark.parametrize("structure", ["tree", "independent"])
+@pytest.mark.parametrize("structure", ["auto", "tree", "independent"])
 def test_a_structured_case_evaluates_few_groups(structure):
     # 10,000 groups of 20 people; the model looks at two of the four sensitive columns and at one feature.
     rng = np.random.default_rng(0)
