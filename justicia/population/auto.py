@@ -15,6 +15,8 @@ inside their own bin only, and must not leak out of it. Cells that no row holds 
 
 from __future__ import annotations
 
+import math
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -154,31 +156,39 @@ def _information(counts: Counts, states: list[np.ndarray], margins: list[np.ndar
     wanted = promising(counts, states)
     # What is constant in every group tells nothing beside it.
     constant = [int((counts.of_feature(i, held) > 0).sum(axis=1).max(initial=0)) <= 1 for i, held in enumerate(states)]
+    # So rare that among all pairs chance alone is expected to show one edge.
+    deviations = NormalDist().inv_cdf(1 - min(1 / max(wanted.sum() / 2, 1), 0.5))
     for i in range(len(states)):
         for j in range(i):
             if wanted[i, j] and not (constant[i] or constant[j]):
                 pairs = counts.of_pair(j, i, states)
-                found = np.mean([_given_groups(summed(pairs, codes)) for codes in margins], axis=0)
-                if found[0] > NULL_MULTIPLE * found[1]:
-                    information[i, j] = information[j, i] = found[0] - found[1]
+                found = [_given_groups(summed(pairs, codes), deviations) for codes in margins]
+                value, chance, most = np.mean(found, axis=0)
+                if value > max(NULL_MULTIPLE * chance, most):
+                    information[i, j] = information[j, i] = value - chance
     return information
 
 
-def _given_groups(table: np.ndarray) -> tuple[float, float]:
-    """Mutual information of X and Y given the group in nats, and its mean under independence.
+def _given_groups(table: np.ndarray, deviations: float) -> tuple[float, float, float]:
+    """Mutual information of X and Y given the group in nats, its mean and a quantile of it under independence.
 
-    The latter is the number of degrees of freedom over twice the number of people (Miller 1955).
+    Times twice the number of people it is then distributed as chi-square (Miller 1955); quantiles by Wilson and
+    Hilferty (1931).
 
     Parameters
     ----------
     table : int array of shape (n_groups, n_x, n_y)
+    deviations : float
+        The quantile, in standard deviations of a normal distribution.
     """
     rows = table.sum(axis=(1, 2))
     of_x, of_y = table.sum(axis=2), table.sum(axis=1)
     total = max(int(rows.sum()), 1)
     information = _plogp(table) + _plogp(rows) - _plogp(of_x) - _plogp(of_y)
     freedom = np.maximum((of_x > 0).sum(axis=1) - 1, 0) * np.maximum((of_y > 0).sum(axis=1) - 1, 0)
-    return information / total, float(freedom.sum()) / (2 * total)
+    degrees = max(int(freedom.sum()), 1)
+    quantile = degrees * (1 - 2 / (9 * degrees) + deviations * math.sqrt(2 / (9 * degrees))) ** 3
+    return information / total, degrees / (2 * total), quantile / (2 * total)
 
 
 def _plogp(counts: np.ndarray) -> float:

@@ -182,6 +182,13 @@ def test_sensitive_features_are_never_shrunk_in_any_class(monkeypatch):
     assert "f2" not in population.parents
 
 
+def test_chance_shows_hardly_any_edge():
+    rng = np.random.default_rng(0)
+    sizes = (3,) * 60
+    counts = Counts((("a",), ("b",)), sizes, rng.integers(0, 2, 400), rng.integers(0, 3, (400, 60)))
+    assert len(fit("auto", counts, domain(*sizes), ("s",)).parents) <= 4
+
+
 def test_classes_split_the_counts():
     counts = random_counts(1, (3, 4, 3))
     states = [np.arange(size) for size in counts.sizes]
