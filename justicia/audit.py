@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from justicia import encoders, models, solvers, tables
+from justicia.cautions import warn_of_fit, warn_of_weakness, warn_of_width
 from justicia.collecting import Announcements
 from justicia.comparison import GroupingAudit, RequirementAudit, compare, judge
-from justicia.enclosure import EXACT, Enclosure
+from justicia.enclosure import Enclosure
+from justicia.fitting import held_out_fit
 from justicia.inputs import (
     as_list,
     as_names,
@@ -187,7 +187,7 @@ def verify(
     y: Any = None,
     label: str | None = None,
     favorable: Any = None,
-    population: str = "tree",
+    population: str = "auto",
     search: str = "enumerate",
     solver: str = "auto",
     time_limit: float | None = None,
@@ -195,6 +195,7 @@ def verify(
     delta: float = solvers.DELTA,
     confidence: float = 0.95,
     require: str | Sequence[str] = (),
+    check_fit: bool = False,
     features: Sequence[str] | None = None,
     one_hot: Mapping[str, Sequence[str]] | bool | None = None,
     missing: str = "error",
@@ -225,7 +226,7 @@ def verify(
     favorable : class or list of classes, optional
         What is good for the person. Left out, it is found.
     population : str
-        "tree", "independent" or "empirical".
+        "auto", "tree", "independent" or "empirical".
     search : str
         "enumerate": every group; "learn": the most and least favored, found by branch and bound.
     solver : str
@@ -242,6 +243,8 @@ def verify(
         Of the intervals that stand beside the rates of the rows.
     require : str or sequence of str
         Requirements such as "disparate_impact>=0.8".
+    check_fit : bool
+        Compare the population's rates also with rows that were held out when it was fitted, in 5 folds.
     features : sequence of str, optional
         The columns that a model fitted without column names takes, in its order.
     one_hot : mapping of str to sequence of str, or False, optional
@@ -253,7 +256,7 @@ def verify(
     na, delimiter, encoding
         How a CSV file is read; see `justicia.tables.read_table`.
     seed : int
-        For a model trained on the spot.
+        For a model trained on the spot, and for what `check_fit` holds out.
     trust_model : bool
         Load whatever a model file holds.
     command : sequence of str, optional
@@ -327,9 +330,11 @@ def verify(
         for grouping in groups:
             people, solution, _ = question.ask(grouping)
             strata = {kind: question.ask_stratum(grouping, kind) for kind in roles.strata}
-            groupings.append(compare(grouping, people, solution, check.selected, strata, confidence))
-        _warn(groupings, roles, check, asked=given.label is not None)
-        _warn_of_width(groupings, tolerance, time_limit, interrupted=question.effort.interruption.pressed)
+            held_out = held_out_fit(question, grouping, check.selected, confidence, seed) if check_fit else None
+            groupings.append(compare(grouping, people, solution, check.selected, strata, confidence, held_out))
+        warn_of_weakness(groupings, roles, check, asked=given.label is not None)
+        warn_of_width(groupings, tolerance, time_limit, interrupted=question.effort.interruption.pressed)
+        warn_of_fit(groupings)
         verdicts = tuple(judge(requirement, groupings) for requirement in requirements)
 
     return Audit(
@@ -351,64 +356,3 @@ def _announce_features(names: tuple[str, ...], table: tables.Table, unseen: dict
         )
     if not names:
         logger.warning("the model depends on no column: everybody gets the same outcome")
-
-
-def _warn_of_width(
-    groupings: list[GroupingAudit], tolerance: float, time_limit: float | None, *, interrupted: bool
-) -> None:
-    """Say when bounds are wider than was asked for, and why."""
-    held = [
-        rate
-        for grouping in groupings
-        for group in grouping.reported
-        for rate in (group.selection_rate, group.tpr, group.fpr)
-    ]
-    widest = max((float(rate.hi) - float(rate.lo) for rate in held if rate is not None), default=0.0)
-    if widest <= tolerance + EXACT:
-        return
-    stopped = {one for grouping in groupings for one in grouping.stopped}
-    statistical = any(grouping.solution.interval is not None for grouping in groupings)
-    if interrupted:
-        why = "interrupted"
-    elif "memory" in stopped:
-        why = "memory ran out"
-    elif stopped == {"settled"}:
-        why = "every requirement is settled, so the search for narrower ones ended"
-    elif stopped:
-        why = "pass --time-limit to give more time"
-        if statistical:
-            why += ", or use the statistical intervals beside them"
-    elif time_limit is not None:
-        why = "time ran out, or that much probability lies too near the threshold of the score to be told apart"
-    else:
-        why = "that much probability lies at the threshold of the score, or too near to be told apart"
-    logger.warning("rates are certain to within %.2g only, not to the tolerance %.2g: %s", widest, tolerance, why)
-
-
-_FEW_PEOPLE = 30
-_WEAK_ASSOCIATION = 0.05
-
-
-def _warn(groupings: list[GroupingAudit], roles: tables.Roles, check: encoders.SelfCheck, *, asked: bool) -> None:
-    """Say what makes the numbers weaker than they look."""
-    small = {
-        counted(few, "group") + f" of {' x '.join(grouping.sensitive)}"
-        for grouping in groupings
-        if (few := sum(0 < group.n < _FEW_PEOPLE for group in grouping.groups))
-    }
-    if small and groupings[0].population.structure == "tree":
-        logger.warning(
-            "%s: fewer than %s people; under the tree population their verified rates lean on those of other groups",
-            *(", ".join(sorted(small)), _FEW_PEOPLE),
-        )
-    truth = roles.truth
-    if truth is not None and not asked:
-        positive, selected = truth.positive[truth.known], check.selected[truth.known]
-        if positive.std() and selected.std():
-            phi = float(np.corrcoef(positive, selected)[0, 1])
-            if abs(phi) < _WEAK_ASSOCIATION:
-                logger.warning(
-                    "label %s was found by its values, and hardly goes with the model's predict (phi %.2f): is it the "
-                    "true outcome? name it with --label",
-                    *(truth.name, phi),
-                )

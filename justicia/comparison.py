@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.enclosure import Enclosure
+from justicia.fitting import Fit, measure_fit
 from justicia.metrics import (
     MEASURES,
     RATES_OF,
@@ -141,8 +142,10 @@ class GroupingAudit:
         Rows with favorable ("tpr") and with unfavorable ("fpr") true outcome; empty without a label.
     most_favored, least_favored : Extreme
     measures : dict of str to MeasureAudit
-    fit : dict of str to float
-        Largest and mean distance between verified and sample selection rate over the groups whose rate is exact.
+    fit : Fit
+        Distance between verified and sample selection rates.
+    held_out : Fit or None
+        The same on rows held out; None when it was not asked for.
     """
 
     sensitive: tuple[str, ...]
@@ -153,7 +156,8 @@ class GroupingAudit:
     most_favored: Extreme
     least_favored: Extreme
     measures: dict[str, MeasureAudit]
-    fit: dict[str, float]
+    fit: Fit
+    held_out: Fit | None = None
 
     @property
     def stopped(self) -> set[str]:
@@ -265,6 +269,7 @@ def compare(
     selected: np.ndarray,
     strata: dict[str, Stratum],
     confidence: float,
+    held_out: Fit | None = None,
 ) -> GroupingAudit:
     """Audit one grouping.
 
@@ -280,6 +285,8 @@ def compare(
         Empty without a label.
     confidence : float
         Of the intervals of the rows' rates.
+    held_out : Fit, optional
+        Of populations fitted without the rows that they are compared with.
     """
     counts = {"selection_rate": _counts(groups, selected, np.ones(len(selected), dtype=bool))}
     verified: dict[str, Sequence[Enclosure | None]] = {"selection_rate": solution.enclosures}
@@ -319,7 +326,8 @@ def compare(
         _extreme(audits, solution.best, solution.enclosures),
         _extreme(audits, solution.worst, solution.enclosures),
         _measures(verified, inner, counts, confidence),
-        _fit(solution.enclosures, k / n),
+        measure_fit(groups, solution.enclosures, k, n, confidence),
+        held_out,
     )
 
 
@@ -385,13 +393,6 @@ def _intervals(counts: dict[str, tuple[np.ndarray, np.ndarray]], confidence: flo
     ]
     size = len(rates) // len(counts)
     return Rates(**{kind: rates[i * size : (i + 1) * size] for i, kind in enumerate(counts)})
-
-
-def _fit(enclosures: Sequence[Enclosure], sample: np.ndarray) -> dict[str, float]:
-    exact = np.array([enclosure.exact for enclosure in enclosures])
-    errors = np.abs(np.array([enclosure.middle for enclosure in enclosures]) - sample)
-    errors = errors[exact] if exact.any() else errors
-    return {"max_abs_error": float(errors.max()), "mean_abs_error": float(errors.mean())}
 
 
 def judge(requirement: Requirement, groupings: Sequence[GroupingAudit]) -> RequirementAudit:

@@ -222,6 +222,11 @@ def masses(structure: str, population: Any, group: int, rows: pd.DataFrame, poin
     domain = population.domain
     if structure == "tree":
         return _from_tables(population, group, points)
+    if structure == "auto":
+        total = population.row_weights[group] * masses("empirical", population, group, rows, points)
+        for one, weight in enumerate(population.weights[group]):
+            total += weight * _from_tables(population.network, group * population.n_classes + one, points)
+        return total
     cells = [np.array(cells_by_hand(feature, rows[feature.name])) for feature in domain.features]
     if structure == "independent":
         total = np.ones(len(points))

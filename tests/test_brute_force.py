@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import chisquare
 
 import justicia
+from justicia.population import auto
 from tests.strategies import Case, random_case
 
 SEEDS = [*range(60), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(60, 330))]
@@ -83,10 +84,26 @@ def tree_probability(population, group: int):
     return probability
 
 
+def auto_probability(case: Case, population, domain, rows: pd.DataFrame, group: int):
+    """Weighted sum of the rows and of the classes, each class by its tables."""
+    rows_alone = empirical_probability(case, domain, rows)
+    classes = [
+        tree_probability(population.network, group * population.n_classes + c) for c in range(population.n_classes)
+    ]
+    weights = population.weights[group]
+    share = len(rows) / (len(rows) + auto.CONCENTRATION)
+    assert weights.sum() + share == pytest.approx(1.0, abs=1e-12)
+    return lambda point: share * rows_alone(point) + sum(w * p(point) for w, p in zip(weights, classes, strict=True))
+
+
 @pytest.mark.parametrize("seed", SEEDS)
-def test_rates_equal_enumeration(seed):
+def test_rates_equal_enumeration(seed, monkeypatch):
     case = random_case(seed)
-    for structure in ("independent", "tree", "empirical"):
+    if seed % 3:
+        monkeypatch.setattr(auto, "LARGE_GROUP", 0)
+    if seed % 2:
+        monkeypatch.setattr(auto, "MANY_STATES", 3)
+    for structure in ("auto", "independent", "tree", "empirical"):
         audit = justicia.verify(
             case.model,
             case.frame,
@@ -113,6 +130,8 @@ def test_rates_equal_enumeration(seed):
                 assert predict(case, rows[case.columns]).mean() == pytest.approx(
                     float(audit.groupings[0].groups[i].selection_rate.lo), abs=1e-12
                 )
+            elif structure == "auto":
+                probability = auto_probability(case, population, domain, rows, i)
             else:
                 probability = tree_probability(population, i)
             masses = np.array([probability(point) for point in points])
@@ -132,9 +151,10 @@ def test_rates_equal_enumeration(seed):
 
 
 @pytest.mark.parametrize("seed", [3, 8, 14, 21])
-@pytest.mark.parametrize("structure", ["independent", "tree", "empirical"])
-def test_sample_agrees_with_mass(seed, structure):
+@pytest.mark.parametrize("structure", ["auto", "independent", "tree", "empirical"])
+def test_sample_agrees_with_mass(seed, structure, monkeypatch):
     case = random_case(seed)
+    monkeypatch.setattr(auto, "LARGE_GROUP", 0)
     audit = justicia.verify(
         case.model, case.frame, sensitive_features=case.sensitive, favorable=case.favorable, population=structure
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import sys
 
+import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from experiments import gaussian_study
-
-pytestmark = pytest.mark.slow
+from experiments import gaussian_study, robustness
 
 
+@pytest.mark.slow
 def test_gaussian_study(tmp_path, monkeypatch, capsys):
     arguments = ["gaussian_study", "--draws", "3", "--rows", "10000", "--out", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", arguments)
@@ -23,3 +24,46 @@ def test_gaussian_study(tmp_path, monkeypatch, capsys):
     assert sum(errors) / len(errors) < 0.015
     assert (tmp_path / "gaussian_study.svg").read_text().startswith("<?xml")
     assert "overall" in capsys.readouterr().out
+
+
+def test_expected_square_of_the_sample_rate_is_that_of_many_draws():
+    rng = np.random.default_rng(0)
+    sizes, rates = np.array([40, 10]), np.array([0.25, 0.5])
+    groups = np.repeat([0, 1], sizes)
+    selected = np.concatenate([np.arange(40) < 10, np.arange(10) < 5])
+    errors = []
+    for _ in range(20_000):
+        rows = rng.choice(50, 8, replace=False)
+        for group in np.unique(groups[rows]):
+            errors.append(selected[rows][groups[rows] == group].mean() - rates[group])
+    assert np.mean(np.square(errors)) == pytest.approx(robustness.expected_square(sizes, rates, 8), rel=0.03)
+
+
+def test_ridge_rates_are_those_of_the_rows_by_scikit_learn():
+    keys = [("a", "x"), ("a", "y"), ("b", "x")]
+    selected, n = np.array([3, 0, 5]), np.array([10, 2, 6])
+    found = robustness.ridge_rates(selected, n, keys)
+    codes = np.repeat(np.arange(3), n)
+    x = np.concatenate([np.array([[1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 1, 0]]), np.eye(3)], axis=1)
+    label = np.concatenate([np.arange(size) < k for k, size in zip(selected, n, strict=True)])
+    model = LogisticRegression(max_iter=1000).fit(x[codes], label)
+    np.testing.assert_allclose(found, model.predict_proba(x)[:, 1], atol=1e-4)
+    assert (robustness.ridge_rates(np.zeros(3), n, keys) == 0).all()
+
+
+@pytest.mark.slow
+def test_robustness(tmp_path, monkeypatch, capsys):
+    arguments = ["robustness", "--data", "german", "--draws", "10", "--model-seed", "0", "--out", str(tmp_path)]
+    monkeypatch.setattr(sys, "argv", arguments)
+    robustness.main()
+    with (tmp_path / "robustness.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 3 * 3 * 4
+    relative = {
+        method: [float(row["error"]) for row in rows if row["method"] == method and row["relative"] == "True"]
+        for method in robustness.METHODS
+    }
+    assert np.mean(relative["auto"]) < 0.9 * np.mean(relative["sample"])
+    assert all(float(row["error"]) < 1e-12 for row in rows if row["method"] == "sample" and row["rows"] == "1000")
+    assert (tmp_path / "robustness.svg").read_text().startswith("<?xml")
+    assert "german" in capsys.readouterr().out

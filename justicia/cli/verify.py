@@ -70,9 +70,9 @@ class _Bar:
 @click.option("--favorable", metavar="VALUE[,VALUE]", help="Outcome that is good for the person.  [default: found]")
 @click.option(
     "--population",
-    default="tree",
+    default="auto",
     show_default=True,
-    metavar="tree|independent|empirical",
+    metavar="auto|tree|independent|empirical",
     help="The distribution that rates are exact about.",
 )
 @click.option(
@@ -106,6 +106,7 @@ class _Bar:
     metavar="MEASURE>=LIMIT",
     help="A limit, such as 'disparate_impact>=0.8'; exit code 1 or 3 when it is not met. Repeatable.",
 )
+@click.option("--check-fit", is_flag=True, help="Compare the population also with rows held out of it, in 5 folds.")
 @click.option(
     "--json",
     "json_file",
@@ -135,7 +136,7 @@ class _Bar:
 @click.option("--na", multiple=True, metavar="WORD", help="A word that means missing, besides the empty cell.")
 @click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file.  [default: ,]")
 @click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file.")
-@click.option("--seed", type=int, default=0, show_default=True, help="For a model trained here.")
+@click.option("--seed", type=int, default=0, show_default=True, help="For a model trained here, and --check-fit.")
 @click.option("--trust-model", is_flag=True, help="Load whatever the model file holds; runs code of whoever made it.")
 @click.option("--all-groups", is_flag=True, help="Print every group, however many there are.")
 @click.option("--quiet", is_flag=True, help="Do not announce what was found.")

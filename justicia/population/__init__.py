@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from justicia.errors import InputError
+from justicia.population.auto import fit_auto
 from justicia.population.base import Node, Population
 from justicia.population.counts import Counts
 from justicia.population.domain import Domain, Feature
 from justicia.population.empirical import EmpiricalPopulation, fit_empirical
 from justicia.population.independent import fit_independent
+from justicia.population.mixture import MixturePopulation
 from justicia.population.network import NetworkPopulation
 from justicia.population.people import People
 from justicia.population.tree import fit_tree
@@ -25,6 +27,7 @@ __all__ = [
     "Domain",
     "EmpiricalPopulation",
     "Feature",
+    "MixturePopulation",
     "NetworkPopulation",
     "Node",
     "People",
@@ -33,6 +36,7 @@ __all__ = [
 ]
 
 STRUCTURES: dict[str, Fit] = {
+    "auto": fit_auto,
     "tree": fit_tree,
     "independent": fit_independent,
     "empirical": fit_empirical,

@@ -83,6 +83,11 @@ class Population(ABC):
         return len(self.groups)
 
     @property
+    def description(self) -> str | None:
+        """What was chosen, in words, where the structure's name does not say it all."""
+        return None
+
+    @property
     @abstractmethod
     def parents(self) -> dict[str, list[str]]:
         """Names of the features that each dependent feature depends on beside the group."""

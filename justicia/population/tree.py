@@ -25,7 +25,16 @@ if TYPE_CHECKING:
     from justicia.population.counts import Counts
     from justicia.population.domain import Domain
 
-__all__ = ["FEW_STATES", "MOST_STATES", "PRIOR", "SMALL_GROUP", "coarse_states", "fit_tree", "spanning_forest"]
+__all__ = [
+    "FEW_STATES",
+    "MOST_STATES",
+    "PRIOR",
+    "SMALL_GROUP",
+    "coarse_states",
+    "fit_tree",
+    "promising",
+    "spanning_forest",
+]
 
 MOST_STATES = 24
 FEW_STATES = 10
@@ -142,7 +151,7 @@ def _summed(counts: np.ndarray, codes: np.ndarray) -> np.ndarray:
 def _information(counts: Counts, states: list[np.ndarray], margins: list[np.ndarray], rows: np.ndarray) -> np.ndarray:
     """Mutual information of each pair of features given the group, in nats, of shape (n_features, n_features)."""
     information = np.zeros((len(states), len(states)))
-    pairs_wanted = _promising(counts, states)
+    pairs_wanted = promising(counts, states)
     small = rows.sum() < SMALL_GROUP * len(rows) and bool(margins)
     for i in range(len(states)):
         for j in range(i):
@@ -154,7 +163,7 @@ def _information(counts: Counts, states: list[np.ndarray], margins: list[np.ndar
     return information
 
 
-def _promising(counts: Counts, states: list[np.ndarray]) -> np.ndarray:
+def promising(counts: Counts, states: list[np.ndarray]) -> np.ndarray:
     """Pairs of features that are worth a look, bool array of shape (n_features, n_features).
 
     All pairs of up to `MANY_FEATURES`; of more, each feature's `PARTNERS` most correlated ones by their states' order.

@@ -14,11 +14,13 @@ from justicia._version import __version__
 from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.errors import InputError
 from justicia.metrics import RATES_OF
+from justicia.population.mixture import MixturePopulation
 
 if TYPE_CHECKING:
     from justicia.audit import Audit
     from justicia.comparison import Extreme, GroupAudit, GroupingAudit, MeasureAudit, SampleRate
     from justicia.enclosure import Enclosure
+    from justicia.fitting import Fit
 
 __all__ = ["SCHEMA", "audit_to_dict", "audit_to_json", "fixed_time", "schema"]
 
@@ -157,13 +159,29 @@ def _grouping(grouping: GroupingAudit) -> dict[str, Any]:
         "groups_evaluated": grouping.solution.groups_evaluated,
         "population": {
             "structure": grouping.population.structure,
+            "description": grouping.population.description,
+            "classes": grouping.population.n_classes if isinstance(grouping.population, MixturePopulation) else None,
             "parents": grouping.population.parents,
-            "fit": grouping.fit,
+            "fit": {
+                **_fit(grouping, grouping.fit),
+                "held_out": None
+                if grouping.held_out is None
+                else {"folds": grouping.held_out.folds, **_fit(grouping, grouping.held_out)},
+            },
         },
         "groups": [_group(group, grouping) for group in grouping.reported],
         "most_favored": _extreme(grouping.most_favored),
         "least_favored": _extreme(grouping.least_favored),
         "measures": measures,
+    }
+
+
+def _fit(grouping: GroupingAudit, fit: Fit) -> dict[str, Any]:
+    reported = {tuple(group.group.values()) for group in grouping.reported}
+    return {
+        "max_abs_error": fit.max_abs_error,
+        "mean_abs_error": fit.mean_abs_error,
+        "groups": [dataclasses.asdict(one) for one in fit.groups if tuple(one.group.values()) in reported],
     }
 
 

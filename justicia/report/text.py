@@ -97,16 +97,23 @@ def _population(grouping: GroupingAudit) -> str:
         "empirical": "the rows themselves",
     }
     structure = grouping.population.structure
-    return f"{structure}: {meaning.get(structure, 'given')}"
+    return f"{structure}: {grouping.population.description or meaning.get(structure, 'given')}"
 
 
 def _fit(audit: Audit) -> str:
     """How far the population's rates are from those of the rows."""
-    fit = audit.groupings[0].fit
-    return (
-        f"verified rates differ from the rows' by {fit['max_abs_error']:.4f} at most and "
-        f"{fit['mean_abs_error']:.4f} on average over the groups"
+    fit, held_out = audit.groupings[0].fit, audit.groupings[0].held_out
+    text = (
+        f"verified rates differ from the rows' by {fit.max_abs_error:.4f} at most and "
+        f"{fit.mean_abs_error:.4f} on average over the groups"
     )
+    if held_out is not None:
+        text += (
+            f"; from those of rows held out by {held_out.max_abs_error:.4f} at most and "
+            f"{held_out.mean_abs_error:.4f} on average, in {counted(len(held_out.off), 'group')} by more than the "
+            "sampling error"
+        )
+    return text
 
 
 def _guarantee(audit: Audit) -> str:

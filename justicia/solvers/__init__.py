@@ -8,6 +8,7 @@ from justicia.errors import InputError
 from justicia.solvers.base import DELTA, TOLERANCE, Effort, Solution, Solver, TooLargeError
 from justicia.solvers.branch_and_bound import BranchAndBound
 from justicia.solvers.fourier import Fourier
+from justicia.solvers.mixtures import WithMixtures
 from justicia.solvers.paths import Paths
 from justicia.solvers.sums import Sums
 from justicia.words import did_you_mean
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DELTA", "ENGINES", "SEARCHES", "TOLERANCE", "Effort", "Solution", "Solver", "TooLargeError", "pick"]
 
-ENGINES: dict[str, Solver] = {engine.name: engine for engine in (Paths(), Sums(), Fourier(), BranchAndBound())}
+ENGINES: dict[str, Solver] = {
+    engine.name: WithMixtures(engine) for engine in (Paths(), Sums(), Fourier(), BranchAndBound())
+}
 """Every engine by name, in the order in which they are tried."""
 
 SEARCHES = ("enumerate", "learn")

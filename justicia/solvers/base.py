@@ -47,6 +47,8 @@ class Effort:
         Probability with which a statistical interval of some group may miss.
     watch : callable or None
         Called now and then with lower and upper bounds, arrays of shape (n_groups,); true when they suffice.
+    weights : float64 array of shape (n_groups,), or None
+        What the width of each group's bounds counts, 1 at most; an engine may leave the others for later.
     interruption : Interruption
         Shared by the questions of an audit.
     """
@@ -56,6 +58,7 @@ class Effort:
     tolerance: float = TOLERANCE
     delta: float = DELTA
     watch: Callable[[np.ndarray, np.ndarray], bool] | None = None
+    weights: np.ndarray | None = None
     interruption: Interruption = field(default_factory=Interruption)
 
 

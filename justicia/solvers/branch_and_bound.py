@@ -114,7 +114,7 @@ class _Answer:
         from justicia.solvers.boxes import Problem
 
         effort, problem = self.effort, Problem(decision, population, groups)
-        search = Search(problem, effort.tolerance)
+        search = Search(problem, effort.tolerance, None if effort.weights is None else effort.weights[groups])
         search.run(seconds, lambda low, high: self._suffices(groups, low, high), effort.interruption)
         self._put(groups, *search.bounds(), self.low, self.high)
         self.inner_low[groups], self.inner_high[groups] = self.low[groups], self.high[groups]
@@ -213,11 +213,14 @@ class Search:
     problem : Problem
     tolerance : float
         Width at which a group needs no more work.
+    weights : float64 array of shape (n_groups,), optional
+        What the width of each group counts, 1 when left out.
     """
 
-    def __init__(self, problem: Problem, tolerance: float) -> None:
+    def __init__(self, problem: Problem, tolerance: float, weights: np.ndarray | None = None) -> None:
         self.problem = problem
         self.tolerance = tolerance
+        self.weights = np.ones(problem.n_groups) if weights is None else weights
         self.boxes: Boxes = problem.root()
         self.n_boxes = 1
         self.yes, self.no = np.zeros(problem.n_groups), np.zeros(problem.n_groups)
@@ -263,14 +266,15 @@ class Search:
         self.stopped = None
         with ThreadPoolExecutor(_THREADS) as pool:
             while self.n_boxes:
-                needed = wanted & (1.0 - self.yes - self.no > self.tolerance)
+                width = self.weights * (1.0 - self.yes - self.no)
+                needed = wanted & (width > self.tolerance)
                 now = time.perf_counter()
                 if not needed.any():
                     return
                 if interruption is not None and interruption.pressed:
                     self.stopped = "interrupted"
                     return
-                if pace.time_is_up(now - start, float((1.0 - self.yes - self.no)[needed].max())):
+                if pace.time_is_up(now - start, float(width[needed].max())):
                     self.stopped = "time"
                     return
                 if suffices is not None and now > next_look:
@@ -304,12 +308,12 @@ class Search:
         """
         low, high = self.bounds()
         open_boxes = OpenBoxes(self.problem, self.boxes, self.n_boxes)
-        groups = np.flatnonzero((high - low > self.tolerance) & (open_boxes.open > 0.0))
+        groups = np.flatnonzero((self.weights * (high - low) > self.tolerance) & (open_boxes.open > 0.0))
         if not len(groups):
             return low, high
         with ThreadPoolExecutor(_THREADS) as pool:
             width = self.tolerance / 10
-            found = open_boxes.interval(groups, width, delta, deadline, pool, _THREADS)
+            found = open_boxes.interval(groups, width, delta, deadline, pool, _THREADS, self.weights[groups])
         if found is None:
             return None
         mass, margin = open_boxes.open[groups], self._margin()
@@ -372,7 +376,7 @@ class Search:
 
     def _priorities(self, boxes: Boxes, rows: np.ndarray | slice) -> np.ndarray:
         """Largest mass in a group that needs work, times how far the threshold is off the middle, per open tree."""
-        mass = boxes.mass[rows][:, self._needed].max(axis=1, initial=0.0)
+        mass = (boxes.mass[rows][:, self._needed] * self.weights[self._needed]).max(axis=1, initial=0.0)
         low, high = (boxes.numbers[rows, side] - self.problem.rule[0] for side in (0, 1))
         with np.errstate(invalid="ignore"):
             central = np.abs(low + high) / np.maximum(high - low, 1e-300)

@@ -31,6 +31,7 @@ from justicia.solvers.windows import saturated, tails
 
 if TYPE_CHECKING:
     from justicia.encoders.decisions import Decision
+    from justicia.solvers.learn import Hierarchy, Oracle
     from justicia.ssat import Formula
 
 __all__ = ["Fourier", "enclose"]
@@ -97,9 +98,7 @@ class Fourier:
             return counted(decision, population, self.name, effort.search, start)
         decision = decision.scaled()
         if effort.search == "learn":
-            from justicia.solvers.sum_bounds import SumBounds
-
-            oracle = SumBounds(decision, population, effort.tolerance, deadline)
+            oracle = self.oracle(decision, population, effort.tolerance, deadline, None)
             return learn(oracle, population.n_groups, self.name, effort.time_limit, start)
         parts = parts_of(population, decision.contributions)
         low, high = enclose(parts, population.n_groups, decision, effort.tolerance, deadline)
@@ -108,6 +107,21 @@ class Fourier:
         widest = float((high - low).max())
         guarantee = "exact" if widest <= EXACT else "bounds"
         return Solution(low, high, self.name, time.perf_counter() - start, guarantee, population.n_groups)
+
+    def oracle(
+        self,
+        decision: Decision,
+        population: NetworkPopulation,
+        tolerance: float,
+        deadline: float | None,
+        hierarchy: Hierarchy | None,
+    ) -> Oracle:
+        """What is known about sets of groups."""
+        from justicia.solvers.sum_bounds import SumBounds
+
+        if not isinstance(decision, LinearThreshold):
+            raise TypeError(f"fourier takes a linear threshold, not {type(decision).__name__}")
+        return SumBounds(decision.scaled(), population, tolerance, deadline, hierarchy)
 
 
 @dataclass

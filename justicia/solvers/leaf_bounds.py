@@ -49,16 +49,18 @@ class LeafBounds:
     ----------
     decision : Tree
     population : NetworkPopulation
+    hierarchy : Hierarchy, optional
+        Of its groups; the columns that tell most come first unless it is given.
     """
 
     finished = "exact"
 
-    def __init__(self, decision: Tree, population: NetworkPopulation) -> None:
+    def __init__(self, decision: Tree, population: NetworkPopulation, hierarchy: Hierarchy | None = None) -> None:
         telling = np.concatenate(
             [table.reshape(-1, population.n_groups) for table in population.tables.values()]
             or [np.zeros((1, population.n_groups))]
         )
-        self.hierarchy = Hierarchy.of(population, telling)
+        self.hierarchy = Hierarchy.of(population, telling) if hierarchy is None else hierarchy
         self._plans = {
             accepting: [
                 (make_plan(population.nodes, boxes, n_boxes), n_boxes) for boxes, n_boxes in decision.boxes(accepting)

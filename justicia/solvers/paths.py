@@ -20,6 +20,7 @@ from justicia.solvers.learn import learn
 
 if TYPE_CHECKING:
     from justicia.population.base import Population
+    from justicia.solvers.learn import Hierarchy, Oracle
     from justicia.ssat import Formula
 
 __all__ = ["Paths"]
@@ -46,12 +47,26 @@ class Paths:
         if not isinstance(population, NetworkPopulation):
             return counted(decision, population, self.name, effort.search, start)
         if effort.search == "learn":
-            return learn(LeafBounds(decision, population), population.n_groups, self.name, effort.time_limit, start)
+            oracle = self.oracle(decision, population, effort.tolerance, None, None)
+            return learn(oracle, population.n_groups, self.name, effort.time_limit, start)
         deadline = None if effort.time_limit is None else start + effort.time_limit
         low, high, finished = _summed(decision, population, deadline)
         seconds = time.perf_counter() - start
         guarantee = "exact" if finished else "bounds"
         return Solution(low, high, self.name, seconds, guarantee, population.n_groups)
+
+    def oracle(
+        self,
+        decision: Decision,
+        population: NetworkPopulation,
+        tolerance: float,  # noqa: ARG002 (this engine does not approach its answer)
+        deadline: float | None,  # noqa: ARG002 (it is exact at once)
+        hierarchy: Hierarchy | None,
+    ) -> Oracle:
+        """What is known about sets of groups."""
+        if not isinstance(decision, Tree):
+            raise TypeError(f"paths takes a tree, not {type(decision).__name__}")
+        return LeafBounds(decision, population, hierarchy)
 
 
 def _summed(decision: Tree, population: Population, deadline: float | None) -> tuple[np.ndarray, np.ndarray, bool]:

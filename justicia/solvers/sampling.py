@@ -91,6 +91,7 @@ class OpenBoxes:
         deadline: float,
         pool: ThreadPoolExecutor,
         n_threads: int,
+        weights: np.ndarray | float = 1.0,
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Bounds of the favorable share of the open probability, in some groups.
 
@@ -104,6 +105,8 @@ class OpenBoxes:
             Probability that the bounds of some of the groups miss.
         deadline : float
             By `time.perf_counter`; kept but for noise.
+        weights : float64 array of shape (n,), or float
+            What the width of each group's bounds counts.
 
         Returns
         -------
@@ -116,7 +119,7 @@ class OpenBoxes:
             share = (above + tied / 2 + 1) / (_PILOT + 2)
             spread[i] = share * (1 - share)
         # As many people as make every group's interval equally wide.
-        need = self.open[groups] ** 2 * spread
+        need = (weights * self.open[groups]) ** 2 * spread
         # Small draws are slower than large ones: how long people take shows in a larger one, in a typical group.
         each, middle = (time.perf_counter() - start) / (_PILOT * len(groups)), int(groups[np.argmax(need)])
         n = int(min(_PILOT_SHARE * (deadline - start) / each, _ROUND))

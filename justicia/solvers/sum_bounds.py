@@ -40,19 +40,26 @@ class SumBounds:
     tolerance : float
         Of finished groups.
     deadline : float or None
+    hierarchy : Hierarchy, optional
+        Of its groups; the columns that tell most come first unless it is given.
     """
 
     finished = "bounds"
 
     def __init__(
-        self, decision: LinearThreshold, population: NetworkPopulation, tolerance: float, deadline: float | None
+        self,
+        decision: LinearThreshold,
+        population: NetworkPopulation,
+        tolerance: float,
+        deadline: float | None,
+        hierarchy: Hierarchy | None = None,
     ) -> None:
         self._decision = decision
         self._tolerance = tolerance
         self._deadline = deadline
         parts = parts_of(population, decision.contributions, join=False)
         mean, _ = means(parts, population.n_groups)
-        self.hierarchy = Hierarchy.of(population, mean[None])
+        self.hierarchy = Hierarchy.of(population, mean[None]) if hierarchy is None else hierarchy
         self._last = len(self.hierarchy.starts) - 1
         self._parts = [part.of(self.hierarchy.order) for part in parts]
         self._independent = all(part.n_states == 1 and part.parent < 0 for part in parts)

@@ -29,7 +29,7 @@ def random_counts(seed, sizes, n=300, groups=(("a", "x"), ("a", "y"), ("b", "x")
     return Counts(groups, tuple(sizes), rng.integers(0, len(groups), n), points)
 
 
-@pytest.mark.parametrize("structure", ["independent", "tree", "empirical"])
+@pytest.mark.parametrize("structure", ["auto", "independent", "tree", "empirical"])
 def test_counts_of_parts_add_up_to_the_counts_of_the_table(structure):
     sizes = (4, 5, 40, 3)
     whole = random_counts(0, sizes)
@@ -62,7 +62,7 @@ def test_masses_are_a_distribution_in_every_structure(seed):
         np.unique(counts.groups, return_inverse=True)[1],
         counts.points,
     )
-    for structure in ("independent", "tree", "empirical"):
+    for structure in ("auto", "independent", "tree", "empirical"):
         population = fit(structure, counts, domain(*sizes), ("s", "t"))
         everything = population.masses([None] * len(sizes), 1)
         np.testing.assert_allclose(everything, 1.0, atol=1e-12)
@@ -74,12 +74,13 @@ def test_masses_are_a_distribution_in_every_structure(seed):
         assert (population.masses(cut, 1) <= population.masses(first, 1) + 1e-12).all()
 
 
-def test_cells_without_rows_keep_probability_zero():
+@pytest.mark.parametrize("structure", ["auto", "tree"])
+def test_cells_without_rows_keep_probability_zero(structure):
     counts = random_counts(3, (4, 5, 40))
     points = counts.points.copy()
     points[points[:, 2] == 7, 2] = 8
     population = fit(
-        "tree", Counts(counts.group_keys, counts.sizes, counts.groups, points), domain(4, 5, 40), ("s", "t")
+        structure, Counts(counts.group_keys, counts.sizes, counts.groups, points), domain(4, 5, 40), ("s", "t")
     )
     only = [None, None, (np.arange(40) == 7)[None]]
     assert population.masses(only, 1).max() == 0.0
@@ -144,10 +145,11 @@ def test_spanning_forest_is_the_heaviest():
     assert all(position[int(parent[i])] < position[i] for i in range(4) if parent[i] >= 0)
 
 
+@pytest.mark.parametrize("structure", ["auto", "tree"])
 @pytest.mark.parametrize("depth", [4, 6, 8])
-def test_tree_is_close_to_the_rows_on_adult(adult, depth):
+def test_structures_are_close_to_the_rows_on_adult(adult, depth, structure):
     model = adult_pipeline(adult, max_depth=depth)
-    audit = justicia.verify(model, adult, sensitive_features=["race", "sex"], population="tree")
+    audit = justicia.verify(model, adult, sensitive_features=["race", "sex"], population=structure)
     table = audit.by_group
     assert len(table) == 10
     large = table[table["n"] >= 500]
@@ -155,7 +157,7 @@ def test_tree_is_close_to_the_rows_on_adult(adult, depth):
     assert audit.groupings[0].solution.guarantee == "exact"
 
 
-@pytest.mark.parametrize("structure", ["independent", "tree", "empirical"])
+@pytest.mark.parametrize("structure", ["auto", "independent", "tree", "empirical"])
 def test_regrouped_counts_are_those_of_the_rows(structure):
     sizes = (4, 5, 40, 3)
     base = random_counts(2, sizes, n=500)
@@ -170,7 +172,7 @@ def test_regrouped_counts_are_those_of_the_rows(structure):
     assert (summed.of_pair(0, 2, states) == direct.of_pair(0, 2, states)).all()
     boxes = [np.random.default_rng(1).random((20, size)) < 0.6 for size in sizes]
     one, other = (fit(structure, counts, domain(*sizes), ("s",)).masses(boxes, 20) for counts in (summed, direct))
-    if structure == "tree":
+    if structure in ("auto", "tree"):
         # Coarse states follow all counted people, so tables may differ a little.
         np.testing.assert_allclose(one, other, atol=0.2)
     else:

@@ -1,0 +1,100 @@
+"""What makes the numbers of an audit weaker than they look, said as warnings."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from justicia.enclosure import EXACT
+from justicia.words import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from justicia import encoders, tables
+    from justicia.comparison import GroupingAudit
+
+__all__ = ["warn_of_fit", "warn_of_weakness", "warn_of_width"]
+
+logger = logging.getLogger(__name__)
+
+_FEW_PEOPLE = 30
+_WEAK_ASSOCIATION = 0.05
+
+
+def warn_of_width(
+    groupings: Sequence[GroupingAudit], tolerance: float, time_limit: float | None, *, interrupted: bool
+) -> None:
+    """Say when bounds are wider than was asked for, and why."""
+    held = [
+        rate
+        for grouping in groupings
+        for group in grouping.reported
+        for rate in (group.selection_rate, group.tpr, group.fpr)
+    ]
+    widest = max((float(rate.hi) - float(rate.lo) for rate in held if rate is not None), default=0.0)
+    if widest <= tolerance + EXACT:
+        return
+    stopped = {one for grouping in groupings for one in grouping.stopped}
+    if interrupted:
+        why = "interrupted"
+    elif "memory" in stopped:
+        why = "memory ran out"
+    elif stopped == {"settled"}:
+        why = "every requirement is settled, so the search for narrower ones ended"
+    elif stopped:
+        why = "pass --time-limit to give more time"
+        if any(grouping.solution.interval is not None for grouping in groupings):
+            why += ", or use the statistical intervals beside them"
+    elif time_limit is not None:
+        why = "time ran out, or that much probability lies too near the threshold of the score to be told apart"
+    else:
+        why = "that much probability lies at the threshold of the score, or too near to be told apart"
+    logger.warning("rates are certain to within %.2g only, not to the tolerance %.2g: %s", widest, tolerance, why)
+
+
+def warn_of_fit(groupings: Sequence[GroupingAudit]) -> None:
+    """Say when the population's rates are further from the rows' than their sampling error."""
+    for grouping in groupings:
+        for fit in (grouping.fit, grouping.held_out):
+            if fit is None or not fit.off:
+                continue
+            worst = max(fit.off, key=lambda group: abs(group.population - group.rows))
+            logger.warning(
+                "%s: under the %s population the rate of %s is off that of %s by more than their sampling error, most "
+                "in %s: %.4f under the population, %.4f among the rows; pass --population %s",
+                " x ".join(grouping.sensitive), grouping.population.structure,
+                counted(len(fit.off), "group"), "the rows" if fit.folds is None else "rows held out",
+                ", ".join(worst.group.values()), worst.population, worst.rows,
+                "empirical" if grouping.population.structure == "auto" else "auto",
+            )  # fmt: skip
+
+
+def warn_of_weakness(
+    groupings: Sequence[GroupingAudit], roles: tables.Roles, check: encoders.SelfCheck, *, asked: bool
+) -> None:
+    """Say what makes the numbers weaker than they look."""
+    small = {
+        counted(few, "group") + f" of {' x '.join(grouping.sensitive)}"
+        for grouping in groupings
+        if (few := sum(0 < group.n < _FEW_PEOPLE for group in grouping.groups))
+    }
+    structure = groupings[0].population.structure
+    if small and structure in ("auto", "tree"):
+        logger.warning(
+            "%s: fewer than %s people; under the %s population their verified rates lean on those of other groups",
+            *(", ".join(sorted(small)), _FEW_PEOPLE, structure),
+        )
+    truth = roles.truth
+    if truth is not None and not asked:
+        positive, selected = truth.positive[truth.known], check.selected[truth.known]
+        if positive.std() and selected.std():
+            phi = float(np.corrcoef(positive, selected)[0, 1])
+            if abs(phi) < _WEAK_ASSOCIATION:
+                logger.warning(
+                    "label %s was found by its values, and hardly goes with the model's predict (phi %.2f): is it the "
+                    "true outcome? name it with --label",
+                    *(truth.name, phi),
+                )

@@ -1,0 +1,161 @@
+"""How near a population's selection rates are to those of the rows, in sample and on rows held out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from justicia.enclosure import Enclosure
+from justicia.errors import InputError
+from justicia.metrics import simultaneous_wilson
+from justicia.tables import Grouping
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from justicia.questions import Question
+
+__all__ = ["FOLDS", "Fit", "GroupFit", "held_out_fit", "measure_fit"]
+
+FOLDS = 5
+
+
+@dataclass(frozen=True)
+class GroupFit:
+    """One group.
+
+    Attributes
+    ----------
+    group : dict of str to str
+    n : int
+        Rows that are compared with.
+    population : float
+        Selection rate under the population: the middle of its bounds.
+    rows : float
+        Selection rate of the rows.
+    lo, hi : float
+        Wilson interval of the latter; such intervals hold for all groups together.
+    off : bool
+        All of the population's bounds lie outside that interval.
+    """
+
+    group: dict[str, str]
+    n: int
+    population: float
+    rows: float
+    lo: float
+    hi: float
+    off: bool
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Distance between the selection rates under a population and among rows.
+
+    Attributes
+    ----------
+    folds : int or None
+        Rows are compared with populations fitted on the other folds; None: with the population fitted on them all.
+    max_abs_error, mean_abs_error : float
+        Over the groups whose rate is exact, or over all where none is.
+    groups : tuple of GroupFit
+    """
+
+    folds: int | None
+    max_abs_error: float
+    mean_abs_error: float
+    groups: tuple[GroupFit, ...]
+
+    @property
+    def off(self) -> tuple[GroupFit, ...]:
+        """Groups that are off by more than the sampling error of the rows."""
+        return tuple(group for group in self.groups if group.off)
+
+
+def measure_fit(
+    grouping: Grouping,
+    enclosures: Sequence[Enclosure],
+    k: np.ndarray,
+    n: np.ndarray,
+    confidence: float,
+    folds: int | None = None,
+) -> Fit:
+    """Compare enclosures of the groups' rates with rows.
+
+    Parameters
+    ----------
+    grouping : Grouping
+    enclosures : sequence of Enclosure
+    k, n : int arrays of shape (n_groups,)
+        Selected rows and rows of each group; groups without rows are left out.
+    confidence : float
+    folds : int, optional
+    """
+    held = np.flatnonzero(n > 0)
+    lo, hi = simultaneous_wilson(k[held], n[held], confidence)
+    groups = []
+    for i, low, high in zip(held.tolist(), lo.tolist(), hi.tolist(), strict=True):
+        rate = enclosures[i]
+        off = float(rate.hi) < low - 1e-12 or float(rate.lo) > high + 1e-12
+        groups.append(
+            GroupFit(grouping.named(grouping.groups[i]), int(n[i]), rate.middle, float(k[i] / n[i]), low, high, off)
+        )
+    exact = np.array([enclosures[i].exact for i in held.tolist()], dtype=bool)
+    errors = np.abs(np.array([group.population - group.rows for group in groups]))
+    errors = errors[exact] if exact.any() else errors
+    return Fit(folds, float(errors.max(initial=0.0)), float(errors.mean() if len(errors) else 0.0), tuple(groups))
+
+
+def held_out_fit(
+    question: Question, grouping: Grouping, selected: np.ndarray, confidence: float, seed: int, folds: int = FOLDS
+) -> Fit:
+    """Compare the rows of each fold with a population fitted on the other folds.
+
+    A group's rate is the mean over its rows of the rate under the population that was fitted without them. Rows whose
+    group has no row in the other folds are left out.
+
+    Parameters
+    ----------
+    question : Question
+    grouping : Grouping
+    selected : bool array of shape (n_rows,)
+        What `predict` says.
+    confidence : float
+    seed : int
+        Of the assignment of rows to folds.
+    folds : int
+
+    Raises
+    ------
+    InputError
+        When there are fewer rows than folds.
+    """
+    n_rows = len(grouping.codes)
+    if n_rows < folds:
+        raise InputError(f"{n_rows} rows cannot be held out in {folds} folds: leave --check-fit out")
+    fold = np.random.default_rng(seed).permutation(np.arange(n_rows) % folds)
+    size = len(grouping.groups)
+    k, n = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    low, high = np.zeros(size), np.zeros(size)
+    for number in range(folds):
+        kept = fold != number
+        part = Grouping(grouping.sensitive, grouping.groups, grouping.codes[kept])
+        asked = replace(
+            question,
+            points=question.points[kept],
+            frame=question.frame[kept],
+            groupings=[part],
+            strata={},
+            effort=replace(question.effort, search="enumerate"),
+            requirements=(),
+        )
+        _, solution, known = asked.ask(part, np.ones(int(kept.sum()), dtype=bool))
+        out = np.bincount(grouping.codes[~kept], minlength=size)[known]
+        n[known] += out
+        k[known] += np.bincount(grouping.codes[~kept & selected], minlength=size)[known]
+        low[known] += out * solution.lo
+        high[known] += out * solution.hi
+    rows = np.maximum(n, 1)
+    return measure_fit(grouping, list(map(Enclosure, low / rows, high / rows)), k, n, confidence, folds)
