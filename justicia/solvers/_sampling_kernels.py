@@ -85,8 +85,9 @@ def sample(
     message, weights = np.empty(most_states(layout)), np.empty(most_states(layout))
     mass, active, drawn = np.empty(1), np.empty(1, np.int64), np.zeros(len(layout), np.int64)
     active[0] = group
-    place = np.zeros((_AT_ONCE, len(shape)), np.int64)
-    some, score, waiting = np.empty((_AT_ONCE, uniforms.shape[1])), np.empty(_AT_ONCE), np.empty(_AT_ONCE, np.int64)
+    place = np.zeros((_AT_ONCE, len(shape)), np.int32)
+    moving, where = np.empty(_AT_ONCE, np.int32), np.empty(_AT_ONCE, np.int32)
+    some, score, waiting = np.empty((_AT_ONCE, uniforms.shape[1])), np.empty(_AT_ONCE), np.empty(_AT_ONCE, np.int32)
     above_rule, below_rule = rule[0] + rule[1], rule[0] - rule[1]
     for i in range(begin, end):
         box = chosen[i]
@@ -117,21 +118,34 @@ def sample(
                 top = open_nodes[i, j]
                 low -= leaves[top, 1]
                 high -= leaves[top, 2]
-                kept = 0
+                # All points take one step before any takes the next: their ways through memory overlap.
+                n_moving = n_waiting
                 for w in range(n_waiting):
-                    point, node = waiting[w], top
-                    while steps[node, 2] >= 0:
+                    moving[w], where[w] = waiting[w], top
+                while n_moving:
+                    kept = 0
+                    for w in range(n_moving):
+                        point, node = moving[w], where[w]
                         feature, cut, other = steps[node, 2], steps[node, 3], steps[node, 4]
                         cell = place[point, feature]
-                        if cut < 0:
-                            goes = ((masks[other + (cell >> 6)] >> np.uint64(cell & 63)) & np.uint64(1)) != 0
-                        elif cell >= shape[feature, 1]:
-                            goes = other != 0
+                        # Which child is arithmetic: the outcome of a test is hard to foresee for a processor.
+                        if cut >= 0 and cell < shape[feature, 1]:
+                            right = np.int64(cell >= cut)
+                        elif cut >= 0:
+                            right = np.int64(other == 0)
                         else:
-                            goes = cell < cut
-                        node = steps[node, 0] if goes else steps[node, 1]
-                    score[point] += leaves[node, 0]
-                    # The trees that are left cannot turn it any more.
+                            right = 1 - np.int64((masks[other + (cell >> 6)] >> np.uint64(cell & 63)) & np.uint64(1))
+                        node = steps[node, right]
+                        moving[kept], where[kept] = point, node
+                        if steps[node, 2] >= 0:
+                            kept += 1
+                        else:
+                            score[point] += leaves[node, 0]
+                    n_moving = kept
+                kept = 0
+                for w in range(n_waiting):
+                    # The trees that are left may not turn it any more.
+                    point = waiting[w]
                     if score[point] + low > above_rule:
                         verdict[start + point] = 1
                     elif score[point] + high < below_rule:

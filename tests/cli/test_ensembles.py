@@ -40,14 +40,18 @@ def boosted(tmp_path_factory):
 
 
 def audit(capsys, boosted, *words):
-    code, out, err = run(capsys, "verify", "--model", boosted, "--data", "compas", "--json", "-", *words)
+    code, out, err = run(
+        capsys, "verify", "--model", boosted, "--data", "compas", "--population", "tree", "--json", "-", *words
+    )
     held = json.loads(out)
     jsonschema.Draft202012Validator(schema()).validate(held)
     return code, held, err
 
 
 def test_out_of_time_statistical_intervals_stand_beside_the_bounds(capsys, boosted):
-    code, held, err = audit(capsys, boosted, "--time-limit", "1", "--tolerance", "1e-9", "--delta", "1e-7")
+    code, held, err = audit(
+        capsys, boosted, "--time-limit", "4", "--tolerance", "1e-9", "--delta", "1e-7", "--sensitive", "sex"
+    )
     assert code == 0
     assert "--time-limit" in err
     assert "statistical intervals" in err
@@ -68,12 +72,12 @@ def test_out_of_time_statistical_intervals_stand_beside_the_bounds(capsys, boost
 
 
 def test_a_requirement_may_be_settled_statistically(capsys, boosted):
-    _, held, _ = audit(capsys, boosted, "--time-limit", "1", "--tolerance", "1e-9", "--sensitive", "sex")
+    _, held, _ = audit(capsys, boosted, "--time-limit", "4", "--tolerance", "1e-9", "--sensitive", "sex")
     measure = held["groupings"][0]["measures"]["statistical_parity_difference"]
     limit = (measure["interval"]["hi"] + measure["hi"]) / 2
     assert measure["interval"]["hi"] < limit < measure["hi"]
     text = f"statistical_parity_difference<={limit}"
-    audit_words = ("--time-limit", "1", "--tolerance", "1e-9", "--sensitive", "sex", "--require", text)
+    audit_words = ("--time-limit", "4", "--tolerance", "1e-9", "--sensitive", "sex", "--require", text)
     code, held, _ = audit(capsys, boosted, *audit_words)
     (requirement,) = held["requirements"]
     assert code == 0
@@ -84,7 +88,20 @@ def test_a_requirement_may_be_settled_statistically(capsys, boosted):
 
 def test_the_report_shows_both(capsys, boosted):
     code, out, _ = run(
-        capsys, "verify", "--model", boosted, "--data", "compas", "--time-limit", "1", "--tolerance", "1e-9"
+        capsys,
+        "verify",
+        "--model",
+        boosted,
+        "--data",
+        "compas",
+        "--population",
+        "tree",
+        "--sensitive",
+        "sex",
+        "--time-limit",
+        "4",
+        "--tolerance",
+        "1e-9",
     )
     assert code == 0
     out = " ".join(out.split())
@@ -102,7 +119,8 @@ def test_settled_requirements_end_the_search(capsys, boosted, monkeypatch):
 
 
 def test_an_interrupted_run_reports_what_it_has(boosted, tmp_path):
-    words = ["verify", "--model", str(boosted), "--data", "compas", "--tolerance", "1e-9", "--time-limit", "300"]
+    words = ["verify", "--model", str(boosted), "--data", "compas", "--tolerance", "1e-12", "--time-limit", "300"]
+    words += ["--population", "tree"]
     words += ["--require", "disparate_impact>=0.5", "--json", str(tmp_path / "audit.json")]
     for wait in (6.0, 15.0, 40.0, 90.0):
         process = subprocess.Popen(
@@ -136,7 +154,12 @@ def test_want_of_memory_is_no_error(capsys, boosted, monkeypatch):
 def test_progress_is_told(boosted):
     told = []
     justicia.verify(
-        boosted, "compas", time_limit=1.0, tolerance=1e-9, progress=lambda text, done: told.append((text, done))
+        boosted,
+        "compas",
+        population="tree",
+        time_limit=1.0,
+        tolerance=1e-9,
+        progress=lambda text, done: told.append((text, done)),
     )
     texts = [text for text, _ in told]
     assert any("selection rates: bounds at most" in text for text in texts)
