@@ -119,9 +119,11 @@ def sample(
                 low -= leaves[top, 1]
                 high -= leaves[top, 2]
                 # All points take one step before any takes the next: their ways through memory overlap.
-                n_moving = n_waiting
+                n_moving = n_waiting if steps[top, 2] >= 0 else 0
                 for w in range(n_waiting):
                     moving[w], where[w] = waiting[w], top
+                    if n_moving == 0:
+                        score[waiting[w]] += leaves[top, 0]
                 while n_moving:
                     kept = 0
                     for w in range(n_moving):
