@@ -9,10 +9,24 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from experiments import gaussian_study, robustness
+from experiments import ensembles, gaussian_study, robustness
 
 
 @pytest.mark.slow
+def test_ensembles(tmp_path, monkeypatch, capsys):
+    arguments = ["ensembles", "--data", "german", "--encoding", "ordinal", "--model", "boosting", "--seconds", "3"]
+    monkeypatch.setattr(sys, "argv", [*arguments, "--out", str(tmp_path)])
+    ensembles.main()
+    with (tmp_path / "ensembles.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["model"].split(",")[0] for row in rows] == ["gradient boosting", "histogram boosting"]
+    for row in rows:
+        assert float(row["hybrid"]) < float(row["plain_sampling"])
+        assert float(row["hybrid"]) <= float(row["certain_in_hybrid"])
+    assert (tmp_path / "ensembles.svg").read_text().startswith("<?xml")
+    assert "histogram boosting" in capsys.readouterr().out
+
+
 def test_gaussian_study(tmp_path, monkeypatch, capsys):
     arguments = ["gaussian_study", "--draws", "3", "--rows", "10000", "--out", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", arguments)
