@@ -5,6 +5,7 @@ from __future__ import annotations
 from justicia.metrics.disparities import MEASURES, RATES_OF, SELECTION_MEASURES, Measure, Rates, measure
 from justicia.metrics.intervals import simultaneous_wilson, wilson
 from justicia.metrics.requirements import Requirement, Verdict, measure_name, parse_requirement
+from justicia.metrics.sample_size import justicia_sample_size
 
 __all__ = [
     "MEASURES",
@@ -14,6 +15,7 @@ __all__ = [
     "Rates",
     "Requirement",
     "Verdict",
+    "justicia_sample_size",
     "measure",
     "measure_name",
     "parse_requirement",
