@@ -14,7 +14,7 @@ from experiments import ensembles, gaussian_study, robustness
 
 @pytest.mark.slow
 def test_ensembles(tmp_path, monkeypatch, capsys):
-    arguments = ["ensembles", "--data", "german", "--encoding", "ordinal", "--model", "boosting", "--seconds", "3"]
+    arguments = ["ensembles", "--data", "compas", "--encoding", "ordinal", "--model", "boosting", "--seconds", "3"]
     monkeypatch.setattr(sys, "argv", [*arguments, "--out", str(tmp_path)])
     ensembles.main()
     with (tmp_path / "ensembles.csv").open() as file:
