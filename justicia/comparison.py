@@ -93,6 +93,11 @@ class GroupAudit:
     sample_fpr: SampleRate | None = None
     intervals: dict[str, Enclosure] = field(default_factory=dict)
 
+    def narrowest(self, kind: str) -> Enclosure | None:
+        """The statistical bounds of a rate where there are some, else the certain ones."""
+        certain: Enclosure | None = getattr(self, kind)
+        return self.intervals.get(kind, certain)
+
 
 @dataclass(frozen=True)
 class Extreme:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 
 from justicia.encoders import AdditiveTrees
 from justicia.population import NetworkPopulation
+from tests.linear_cases import every_point
 from tests.solvers.test_fourier import chain
 
 KINDS = ("ranked", "ranked with a missing cell", "sets")
@@ -70,9 +69,11 @@ def random_trees(
     )
 
 
-def every_point(sizes: list[int]) -> np.ndarray:
-    """All points of a domain."""
-    return np.array(list(product(*map(range, sizes))), dtype=np.int32)
+def points_and_masses(population: NetworkPopulation) -> tuple[np.ndarray, np.ndarray]:
+    """All points of a population's domain, and their probability in each group."""
+    points = every_point(population.domain)
+    boxes = [np.eye(size, dtype=bool)[points[:, i]] for i, size in enumerate(population.domain.sizes)]
+    return points, population.masses(boxes, len(points))
 
 
 def random_case(
@@ -83,8 +84,5 @@ def random_case(
     sizes = rng.integers(2, 8, size=4).tolist()
     population = chain(rng, 3, sizes, 4)
     decision = random_trees(rng, sizes, n_trees, most_leaves, pure)
-    points = every_point(sizes)
-    boxes = [np.eye(size, dtype=bool)[points[:, i]] for i, size in enumerate(sizes)]
-    accepted = decision.evaluate(points)
-    masses = population.masses(boxes, len(points))
-    return decision, population, masses[accepted].sum(axis=0)
+    points, masses = points_and_masses(population)
+    return decision, population, masses[decision.evaluate(points)].sum(axis=0)

@@ -27,7 +27,7 @@ from justicia.population.latent import CLASSES, find_classes
 from justicia.population.mixture import MixturePopulation
 from justicia.population.network import NetworkPopulation
 from justicia.population.shrinkage import frequencies, margins_of, shrunk, shrunk_within, summed
-from justicia.population.tree import coarse_states, promising, spanning_forest
+from justicia.population.tree import all_states, counted, given_state, promising, spanning_forest
 
 if TYPE_CHECKING:
     from justicia.population.counts import Counts
@@ -66,10 +66,7 @@ def fit_auto(
     rows = counts.rows()
     large = rows.sum() >= LARGE_GROUP * len(rows)
     most = MANY_STATES if large else FEW_STATES
-    states = [
-        coarse_states(counts.totals(i), feature.numeric, most, apart=feature.missing)
-        for i, feature in enumerate(domain.features)
-    ]
+    states = all_states(counts, domain, most)
     margins = margins_of(counts.group_keys)
     order, parent = spanning_forest(_information(counts, states, margins))
     free = [feature for feature in order if domain.names[feature] not in fixed]
@@ -82,10 +79,10 @@ def fit_auto(
         weights = shrunk(classes.people[:, None, :], margins)[:, 0]
     nodes = []
     for feature in order:
-        counted = tables.get(feature)
-        if counted is None:
-            counted = _counted(counts, feature, int(parent[feature]), states)[:, None]
-        nodes.append(_node(counts, domain, feature, int(parent[feature]), states, margins, counted, fixed, n_classes))
+        people = tables.get(feature)
+        if people is None:
+            people = counted(counts, feature, int(parent[feature]), states)[:, None]
+        nodes.append(_node(counts, domain, feature, int(parent[feature]), states, margins, people, fixed, n_classes))
     keys = tuple((*key, str(one)) for key in counts.group_keys for one in range(n_classes))
     network = NetworkPopulation("auto", domain, (*sensitive, "class"), keys, np.repeat(rows, n_classes), tuple(nodes))
     description = _description(n_classes, int((parent >= 0).sum()))
@@ -103,13 +100,6 @@ def _description(n_classes: int, n_edges: int) -> str:
     return f"each feature depends on {causes}; that counts as {CONCENTRATION:.0f} people beside the rows of each group"
 
 
-def _counted(counts: Counts, feature: int, parent: int, states: list[np.ndarray]) -> np.ndarray:
-    """People by group, state of the parent and state of the feature."""
-    if parent < 0:
-        return counts.of_feature(feature, states[feature])[:, None, :]
-    return counts.of_pair(parent, feature, states)
-
-
 def _node(
     counts: Counts,
     domain: Domain,
@@ -117,34 +107,25 @@ def _node(
     parent: int,
     states: list[np.ndarray],
     margins: list[np.ndarray],
-    counted: np.ndarray,
+    people: np.ndarray,
     fixed: frozenset[str],
     n_classes: int,
 ) -> Node:
     """One feature, its tables from counts of shape (n_groups, n_classes or 1, n_parent_states, n_states)."""
     of_states = states[feature]
     constant = domain.names[feature] in fixed
-    n_groups, _, n_above, n_states = counted.shape
+    n_groups, _, n_above, n_states = people.shape
     if constant:
-        table = frequencies(counted[:, 0])[:, None]
+        table = frequencies(people[:, 0])[:, None]
     else:
-        table = shrunk(counted.reshape(n_groups, -1, n_states), margins).reshape(counted.shape)
+        table = shrunk(people.reshape(n_groups, -1, n_states), margins).reshape(people.shape)
     table = np.broadcast_to(table, (n_groups, n_classes, n_above, n_states)).reshape(-1, n_above, n_states)
     within = None
     if n_states < len(of_states):
         cells = counts.of_feature(feature)
-        within = _frequencies_within(cells, of_states) if constant else shrunk_within(cells, of_states, margins)
+        within = given_state(cells, of_states, frequencies) if constant else shrunk_within(cells, of_states, margins)
         within = np.repeat(within, n_classes, axis=0)
     return Node(feature, () if parent < 0 else (parent,), table, of_states, within)
-
-
-def _frequencies_within(cells: np.ndarray, states: np.ndarray) -> np.ndarray:
-    """Plain frequencies of cells given their state, of shape (n_groups, n_cells)."""
-    within = np.zeros(cells.shape)
-    for state in range(int(states.max()) + 1):
-        inside = np.flatnonzero(states == state)
-        within[:, inside] = frequencies(cells[:, inside][:, None, :])[:, 0]
-    return within
 
 
 def _information(counts: Counts, states: list[np.ndarray], margins: list[np.ndarray]) -> np.ndarray:

@@ -20,7 +20,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["PRIOR", "STEADY", "frequencies", "margins_of", "shrunk", "shrunk_within", "summed"]
+__all__ = ["PRIOR", "STEADY", "divided", "frequencies", "margins_of", "shrunk", "shrunk_within", "summed"]
 
 PRIOR = 50.0
 """People that the probabilities given the sensitive columns stand for, in each row of a group's table."""
@@ -133,9 +133,10 @@ def frequencies(counts: np.ndarray) -> np.ndarray:
     Where a group has no row in a parent state, its own frequencies in all of them.
     """
     own = counts.sum(axis=1, keepdims=True).astype(np.float64)
-    return _divided(counts.astype(np.float64), _divided(own, np.full(counts.shape[-1], 1 / counts.shape[-1])))
+    return divided(counts.astype(np.float64), divided(own, np.full(counts.shape[-1], 1 / counts.shape[-1])))
 
 
-def _divided(table: np.ndarray, fallback: np.ndarray) -> np.ndarray:
+def divided(table: np.ndarray, fallback: np.ndarray) -> np.ndarray:
+    """Rows of `table` divided by their sums; a row without mass becomes `fallback`."""
     sums = table.sum(axis=-1, keepdims=True)
     return np.where(sums > 0, table / np.where(sums > 0, sums, 1.0), fallback)

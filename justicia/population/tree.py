@@ -12,12 +12,14 @@ bin only, and must not leak out of it. Cells that no row holds keep probability 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from justicia.population.base import Node
 from justicia.population.network import NetworkPopulation
+from justicia.population.shrinkage import divided, frequencies, summed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,8 +32,11 @@ __all__ = [
     "MOST_STATES",
     "PRIOR",
     "SMALL_GROUP",
+    "all_states",
     "coarse_states",
+    "counted",
     "fit_tree",
+    "given_state",
     "promising",
     "spanning_forest",
 ]
@@ -69,24 +74,33 @@ def fit_tree(
     rows = counts.rows()
     margins = _margins(counts.group_keys)
     most = FEW_STATES if rows.sum() < SMALL_GROUP * len(rows) else MOST_STATES
-    states = [
-        coarse_states(counts.totals(i), feature.numeric, most, apart=feature.missing)
-        for i, feature in enumerate(domain.features)
-    ]
+    states = all_states(counts, domain, most)
     order, parent = spanning_forest(_information(counts, states, margins, rows))
     nodes = []
     for feature in order:
         above = int(parent[feature])
-        if above < 0:
-            table = counts.of_feature(feature, states[feature])[:, None, :]
-        else:
-            table = counts.of_pair(above, feature, states)
-        estimate = _frequencies if domain.names[feature] in fixed else _shrunk
+        table = counted(counts, feature, above, states)
+        estimate = frequencies if domain.names[feature] in fixed else partial(_shrunk, margins=margins)
         coarse = int(states[feature].max()) + 1 < len(states[feature])
-        within = _within(counts.of_feature(feature), states[feature], margins, estimate) if coarse else None
+        within = given_state(counts.of_feature(feature), states[feature], estimate) if coarse else None
         parents = () if above < 0 else (above,)
-        nodes.append(Node(feature, parents, estimate(table, margins), states[feature], within))
+        nodes.append(Node(feature, parents, estimate(table), states[feature], within))
     return NetworkPopulation("tree", domain, sensitive, counts.group_keys, rows, tuple(nodes))
+
+
+def all_states(counts: Counts, domain: Domain, most: int) -> list[np.ndarray]:
+    """For each feature the state of each cell, as `coarse_states` has it."""
+    return [
+        coarse_states(counts.totals(i), feature.numeric, most, apart=feature.missing)
+        for i, feature in enumerate(domain.features)
+    ]
+
+
+def counted(counts: Counts, feature: int, parent: int, states: list[np.ndarray]) -> np.ndarray:
+    """People by group, state of the parent (one when it is -1) and state of the feature."""
+    if parent < 0:
+        return counts.of_feature(feature, states[feature])[:, None, :]
+    return counts.of_pair(parent, feature, states)
 
 
 def coarse_states(totals: np.ndarray, numeric: bool, most: int = MOST_STATES, apart: int | None = None) -> np.ndarray:
@@ -141,13 +155,6 @@ def _margins(group_keys: tuple[tuple[str, ...], ...]) -> list[np.ndarray]:
     return [np.unique(column.astype(str), return_inverse=True)[1] for column in columns]
 
 
-def _summed(counts: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Counts of groups added up by code, along the first axis."""
-    summed = np.zeros((int(codes.max()) + 1, *counts.shape[1:]), dtype=counts.dtype)
-    np.add.at(summed, codes, counts)
-    return summed
-
-
 def _information(counts: Counts, states: list[np.ndarray], margins: list[np.ndarray], rows: np.ndarray) -> np.ndarray:
     """Mutual information of each pair of features given the group, in nats, of shape (n_features, n_features)."""
     information = np.zeros((len(states), len(states)))
@@ -158,7 +165,7 @@ def _information(counts: Counts, states: list[np.ndarray], margins: list[np.ndar
             if not pairs_wanted[i, j]:
                 continue
             pairs = counts.of_pair(j, i, states)
-            tables = [_summed(pairs, codes) for codes in margins] if small else [pairs]
+            tables = [summed(pairs, codes) for codes in margins] if small else [pairs]
             information[i, j] = information[j, i] = np.mean([_conditional_information(table) for table in tables])
     return information
 
@@ -245,13 +252,6 @@ def spanning_forest(weights: np.ndarray, least: float = 1e-12) -> tuple[list[int
     return order, parent
 
 
-def _normalised(table: np.ndarray, fallback: np.ndarray) -> np.ndarray:
-    """Rows of `table` divided by their sums; a row without mass becomes `fallback`."""
-    sums = table.sum(axis=-1, keepdims=True)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(sums > 0, table / sums, fallback)
-
-
 def _shrunk(table: np.ndarray, margins: list[np.ndarray]) -> np.ndarray:
     """Conditional probabilities of each group from counts of shape (n_groups, n_parent_states, n_states)."""
     pooled_counts = table.sum(axis=0)
@@ -259,36 +259,24 @@ def _shrunk(table: np.ndarray, margins: list[np.ndarray]) -> np.ndarray:
     n_states = table.shape[-1]
     # A state that no row holds has mass 0 wherever it is used: its table only has to be one.
     overall = overall / overall.sum() if overall.sum() else np.full(n_states, 1 / n_states)
-    pooled = _normalised(pooled_counts.astype(np.float64), overall)
+    pooled = divided(pooled_counts.astype(np.float64), overall)
     prior = np.broadcast_to(pooled, table.shape)
     if margins:
         prior = pooled[None].copy()
         with np.errstate(invalid="ignore", divide="ignore"):
             for codes in margins:
-                of_value = _summed(table, codes) + PRIOR * pooled
+                of_value = summed(table, codes) + PRIOR * pooled
                 of_value = of_value / of_value.sum(axis=-1, keepdims=True)
                 prior = prior * np.where(pooled > 0, of_value / pooled, 0.0)[codes]
-        prior = _normalised(prior, pooled)
+        prior = divided(prior, pooled)
     shrunk = table + PRIOR * prior
     return np.asarray(shrunk / shrunk.sum(axis=-1, keepdims=True))
 
 
-def _frequencies(table: np.ndarray, margins: list[np.ndarray]) -> np.ndarray:
-    """The same without shrinkage; where a group has no row in a parent state, its own frequencies in all of them."""
-    own = table.sum(axis=1, keepdims=True).astype(np.float64)
-    uniform = np.full(table.shape[-1], 1 / table.shape[-1])
-    return _normalised(table.astype(np.float64), _normalised(own, uniform))
-
-
-def _within(
-    cells: np.ndarray,
-    states: np.ndarray,
-    margins: list[np.ndarray],
-    estimate: Callable[[np.ndarray, list[np.ndarray]], np.ndarray],
-) -> np.ndarray:
-    """Probability of each cell given its state and group, of shape (n_groups, n_cells)."""
+def given_state(cells: np.ndarray, states: np.ndarray, estimate: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """Probability of each cell given its state and group, of shape (n_groups, n_cells), by an estimate of tables."""
     within = np.zeros(cells.shape)
     for state in range(int(states.max()) + 1):
         inside = np.flatnonzero(states == state)
-        within[:, inside] = estimate(cells[:, inside][:, None, :], margins)[:, 0, :]
+        within[:, inside] = estimate(cells[:, inside][:, None, :])[:, 0, :]
     return within

@@ -116,9 +116,9 @@ def _cells(group: GroupAudit, largest: float, confidence: float) -> dict[str, st
         "": "",
         "rows": "",
         percent(confidence): "",
-        "TPR": _rate(group.intervals.get("tpr") or group.tpr),
-        "FPR": _rate(group.intervals.get("fpr") or group.fpr),
-        STATISTICAL: _rate(group.intervals.get("selection_rate") or rate),
+        "TPR": _rate(group.narrowest("tpr")),
+        "FPR": _rate(group.narrowest("fpr")),
+        STATISTICAL: _rate(group.narrowest("selection_rate")),
     }
     if rate is not None and sample is not None:
         held["verified"] = number(rate) + ("*" if outside(group) else " ")
@@ -135,13 +135,13 @@ def percent(confidence: float) -> str:
 
 def middle(group: GroupAudit) -> float:
     """Middle of a group's verified rate, 0 without one; for sorting and bars."""
-    rate = group.intervals.get("selection_rate") or group.selection_rate
+    rate = group.narrowest("selection_rate")
     return 0.0 if rate is None else rate.middle
 
 
 def outside(group: GroupAudit) -> bool:
     """Whether the verified rate lies outside the interval of the rows' rate."""
-    rate, sample = group.intervals.get("selection_rate") or group.selection_rate, group.sample_rate
+    rate, sample = group.narrowest("selection_rate"), group.sample_rate
     return rate is not None and sample is not None and (float(rate.hi) < sample.lo or float(rate.lo) > sample.hi)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-__all__ = ["EMPTY", "NO", "OPEN", "TIED", "YES", "mass_of", "most_states", "narrow", "reach"]
+__all__ = ["EMPTY", "choose", "has_mass", "mass_of", "most_states", "outcome_of", "reach", "split"]
 
 OPEN, YES, NO, TIED, EMPTY = 0, 1, 2, 3, 4
 
@@ -46,7 +46,7 @@ def reach(test, cells, words, tests, masks):
 
 
 @njit(cache=True, nogil=True)
-def narrow(test, left_side, cells, words, tests, masks):
+def _narrow(test, left_side, cells, words, tests, masks):
     """Keep the cells of the box that go left, or right."""
     cut = tests[test, 1]
     if cut >= 0:
@@ -184,3 +184,56 @@ def most_states(layout):
     for node in range(len(layout)):
         most = max(most, layout[node, 2], layout[node, 3])
     return most
+
+
+@njit(cache=True, nogil=True)
+def choose(score, touched, n_touched):
+    """The test of largest score among those touched; their scores are set to 0 for the next box."""
+    best = touched[0]
+    for j in range(1, n_touched):
+        if score[touched[j]] > score[best]:
+            best = touched[j]
+    for j in range(n_touched):
+        score[touched[j]] = 0.0
+    return best
+
+
+@njit(cache=True, nogil=True)
+def split(
+    test, box, first, b_cells, b_words, b_mass, o_cells, o_words, o_mass, tests, masks, shape, layout, states, members,
+    tables, within, active, kinds, lists, held, touched, above, message, mass,
+):  # fmt: skip
+    """Put the cells and masses of a box's two sides into rows `first` and `first` + 1 of the out arrays."""
+    n_active = 0
+    for side in range(2):
+        o_cells[first + side], o_words[first + side] = b_cells[box], b_words[box]
+        _narrow(test, side == 0, o_cells[first + side], o_words[first + side], tests, masks)
+    for g in range(b_mass.shape[1]):
+        o_mass[first, g] = o_mass[first + 1, g] = 0.0
+        if b_mass[box, g] > 0.0:
+            active[n_active] = g
+            n_active += 1
+    mass_of(
+        o_cells[first], o_words[first], shape, layout, states, members, tables, within, active, n_active, kinds, lists,
+        held, touched, above, message, mass,
+    )  # fmt: skip
+    for k in range(n_active):
+        g = active[k]
+        o_mass[first, g] = min(mass[k], b_mass[box, g])
+        o_mass[first + 1, g] = b_mass[box, g] - o_mass[first, g]
+
+
+@njit(cache=True, nogil=True)
+def has_mass(mass, box):
+    """Whether a box has any probability."""
+    return mass[box].max() > 0.0
+
+
+@njit(cache=True, nogil=True)
+def outcome_of(low, high, n_open, rule):
+    """What is known of a box whose score lies between two numbers."""
+    if low > rule[0] + rule[1]:
+        return YES
+    if high < rule[0] - rule[1]:
+        return NO
+    return TIED if n_open == 0 else OPEN

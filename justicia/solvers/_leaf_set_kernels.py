@@ -20,7 +20,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from justicia.solvers._box_kernels import EMPTY, NO, OPEN, TIED, YES, mass_of, most_states, narrow, reach
+from justicia.solvers._box_kernels import EMPTY, choose, has_mass, most_states, outcome_of, reach, split
 
 __all__ = ["expand", "open_nodes", "prune"]
 
@@ -152,58 +152,35 @@ def expand(
     touched_nodes, above, message = np.zeros(len(layout), np.int8), np.empty(len(states)), np.empty(most_states(layout))
     mass = np.empty(n_groups)
     active = np.empty(n_groups, np.int64)
-    above_rule, below_rule = rule[0] + rule[1], rule[0] - rule[1]
     for i in range(begin, end):
         box = chosen[i]
-        cells, words, sets = b_cells[box], b_words[box], b_sets[box]
+        cells, sets = b_cells[box], b_sets[box]
         first, second = 2 * i, 2 * i + 1
         o_counts[first, 2] = o_counts[second, 2] = EMPTY
         n_touched = 0
         total, _, n_open = _add_up(sets, trees, values, low, high, rule[2])
-        if n_open:
-            for tree in range(n_trees):
-                if low[tree] < high[tree]:
-                    test = nodes[_top(trees[tree, 0], sets, trees[tree, 1], trees[tree, 2], nodes, below), 2]
-                    if score[test] == 0.0:
-                        touched[n_touched] = test
-                        n_touched += 1
-                    score[test] += high[tree] - low[tree]
-        else:
+        if n_open == 0:
             o_mass[first] = b_mass[box]
-            o_counts[first, 2] = YES if total > above_rule else NO if total < below_rule else TIED
+            o_counts[first, 2] = outcome_of(total, total, 0, rule)
             continue
-        best = touched[0]
-        for j in range(1, n_touched):
-            if score[touched[j]] > score[best]:
-                best = touched[j]
-        for j in range(n_touched):
-            score[touched[j]] = 0.0
-        for side in range(2):
-            o_cells[first + side], o_words[first + side] = cells, words
-            narrow(best, side == 0, o_cells[first + side], o_words[first + side], tests, masks)
-        n_active = 0
-        for g in range(n_groups):
-            o_mass[first, g] = o_mass[second, g] = 0.0
-            if b_mass[box, g] > 0.0:
-                active[n_active] = g
-                n_active += 1
-        mass_of(
-            o_cells[first], o_words[first], shape, layout, states, members, tables, within, active, n_active, kinds,
-            lists, held, touched_nodes, above, message, mass,
+        for tree in range(n_trees):
+            if low[tree] < high[tree]:
+                test = nodes[_top(trees[tree, 0], sets, trees[tree, 1], trees[tree, 2], nodes, below), 2]
+                if score[test] == 0.0:
+                    touched[n_touched] = test
+                    n_touched += 1
+                score[test] += high[tree] - low[tree]
+        best = choose(score, touched, n_touched)
+        split(
+            best, box, first, b_cells, b_words, b_mass, o_cells, o_words, o_mass, tests, masks, shape, layout, states,
+            members, tables, within, active, kinds, lists, held, touched_nodes, above, message, mass,
         )  # fmt: skip
-        for k in range(n_active):
-            g = active[k]
-            o_mass[first, g] = min(mass[k], b_mass[box, g])
-            o_mass[second, g] = b_mass[box, g] - o_mass[first, g]
         feature = tests[best, 0]
         opening, closing = spans[feature, 0], spans[feature, 1]
         if shape[feature, 0] and not cells[3 * feature + 2]:
             opening, closing = _between(cells[3 * feature], cells[3 * feature + 1], opening, closing, entries)
         for child in range(first, second + 1):
-            some = False
-            for g in range(n_groups):
-                some = some or o_mass[child, g] > 0.0
-            if not some:
+            if not has_mass(o_mass, child):
                 continue
             inside = o_sets[child]
             inside[:] = sets
@@ -211,9 +188,4 @@ def expand(
             least, largest, n_open = _add_up(inside, trees, values, low, high, rule[2])
             o_numbers[child, 0], o_numbers[child, 1] = least, largest
             o_counts[child, 0], o_counts[child, 1] = n_open, b_counts[box, 1] + 1
-            if least > above_rule:
-                o_counts[child, 2] = YES
-            elif largest < below_rule:
-                o_counts[child, 2] = NO
-            else:
-                o_counts[child, 2] = TIED if n_open == 0 else OPEN
+            o_counts[child, 2] = outcome_of(least, largest, n_open, rule)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from justicia.solvers._box_kernels import EMPTY, NO, OPEN, TIED, YES, mass_of, most_states, narrow, reach
+from justicia.solvers._box_kernels import EMPTY, choose, has_mass, most_states, outcome_of, reach, split
 
 __all__ = ["expand", "static_ranges"]
 
@@ -77,7 +77,6 @@ def expand(
     touched_nodes, above, message = np.zeros(len(layout), np.int8), np.empty(len(states)), np.empty(most_states(layout))
     mass = np.empty(n_groups)
     active = np.empty(n_groups, np.int64)
-    above_threshold, below_threshold = rule[0] + rule[1], rule[0] - rule[1]
     for i in range(begin, end):
         box = chosen[i]
         cells, words = b_cells[box], b_words[box]
@@ -99,43 +98,20 @@ def expand(
             score[at] += leaves[node, 2] - leaves[node, 1]
         if n_open == 0:
             o_mass[first] = b_mass[box]
-            o_counts[first, 2] = YES if settled > above_threshold else NO if settled < below_threshold else TIED
+            o_counts[first, 2] = outcome_of(settled, settled, 0, rule)
             continue
-        best = touched[0]
-        for j in range(1, n_touched):
-            if score[touched[j]] > score[best]:
-                best = touched[j]
-        for j in range(n_touched):
-            score[touched[j]] = 0.0
-        n_active = 0
-        for g in range(n_groups):
-            if b_mass[box, g] > 0.0:
-                active[n_active] = g
-                n_active += 1
-        for side in range(2):
-            o_cells[first + side], o_words[first + side] = cells, words
-            narrow(best, side == 0, o_cells[first + side], o_words[first + side], tests, masks)
-        mass_of(
-            o_cells[first], o_words[first], shape, layout, states, members, tables, within, active, n_active, kinds,
-            lists, held, touched_nodes, above, message, mass,
+        best = choose(score, touched, n_touched)
+        split(
+            best, box, first, b_cells, b_words, b_mass, o_cells, o_words, o_mass, tests, masks, shape, layout, states,
+            members, tables, within, active, kinds, lists, held, touched_nodes, above, message, mass,
         )  # fmt: skip
-        for g in range(n_groups):
-            o_mass[first, g] = o_mass[second, g] = 0.0
-        for k in range(n_active):
-            g = active[k]
-            kept = min(mass[k], b_mass[box, g])
-            o_mass[first, g] = kept
-            o_mass[second, g] = b_mass[box, g] - kept
         changed = tests[best, 0]
         bit = 1 << min(changed, 63)
         for j in range(n_open):
             if not used[node_of[j]] & bit:
                 low_of[j], high_of[j] = _range(node_of[j], cells, words, tests, masks, nodes, leaves, stack, budget)
         for child in range(first, second + 1):
-            some = False
-            for g in range(n_groups):
-                some = some or o_mass[child, g] > 0.0
-            if not some:
+            if not has_mass(o_mass, child):
                 continue
             c_cells, c_words = o_cells[child], o_words[child]
             sure, low, high, n = settled, 0.0, 0.0, 0
@@ -161,9 +137,4 @@ def expand(
             o_numbers[child, 0], o_numbers[child, 1] = max(low, b_numbers[box, 0]), min(high, b_numbers[box, 1])
             o_numbers[child, 2] = sure
             o_counts[child, 0], o_counts[child, 1] = n, b_counts[box, 1] + 1
-            if low > above_threshold:
-                o_counts[child, 2] = YES
-            elif high < below_threshold:
-                o_counts[child, 2] = NO
-            else:
-                o_counts[child, 2] = TIED if n == 0 else OPEN
+            o_counts[child, 2] = outcome_of(low, high, n, rule)

@@ -99,7 +99,6 @@ class _Answer:
         self.accepts_above = accepts_above
         self.effort = effort
         self.sampled = False
-        self.dropped = 0
         self.stopped: str | None = None
 
     def add(

@@ -42,7 +42,7 @@ class LeafSets:
     expand: Any = staticmethod(kernels.expand)
 
     def __init__(self, decision: AdditiveTrees, tests: np.ndarray) -> None:
-        self.leaves, _ = static_ranges(decision, tests)
+        _, self.leaves, _ = static_ranges(decision, tests)
         self.n_trees = len(decision.roots)
         bounds = [*decision.roots.tolist(), len(decision.left)]
         trees = np.zeros((self.n_trees, 4), dtype=np.int64)

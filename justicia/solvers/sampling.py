@@ -139,7 +139,7 @@ class OpenBoxes:
         lo, hi = np.empty(len(groups)), np.empty(len(groups))
         for i, group in enumerate(groups):
             _, above, tied = self.verdicts(int(group), int(sizes[i]), pool, n_threads)
-            error = np.array([above, above + tied]), np.full(2, sizes[i])
-            low, high = clopper_pearson(*error, delta / len(groups))
+            # Those within rounding of the threshold count for neither end.
+            low, high = clopper_pearson(np.array([above, above + tied]), np.full(2, sizes[i]), delta / len(groups))
             lo[i], hi[i] = low[0], high[1]
         return lo, hi

@@ -42,8 +42,7 @@ class TopNodes:
     def __init__(self, decision: AdditiveTrees, tests: np.ndarray) -> None:
         self.n_trees = len(decision.roots)
         self.root = decision.roots
-        self.leaves, used = static_ranges(decision, tests)
-        nodes = np.stack([decision.left, decision.right, decision.test], axis=1).astype(np.int32)
+        nodes, self.leaves, used = static_ranges(decision, tests)
         self.arrays: tuple[Any, ...] = nodes, self.leaves, used, _BUDGET, _depth(decision)
 
     def prune(self, boxes: Boxes, tests: np.ndarray, masks: np.ndarray) -> None:
@@ -54,11 +53,21 @@ class TopNodes:
         return boxes.trees[chosen], boxes.counts[chosen, 0].astype(np.int64), boxes.numbers[chosen, 2]
 
 
-def static_ranges(decision: AdditiveTrees, tests: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Value of each node, least and largest leaf below; and a bit for each of the first 63 features tested there."""
+def static_ranges(decision: AdditiveTrees, tests: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What the loops need to know of each node, whatever the box.
+
+    Returns
+    -------
+    nodes : int32 array of shape (n_nodes, 3)
+        Left, right, test.
+    leaves : float64 array of shape (n_nodes, 3)
+        Value, least and largest leaf below.
+    used : int64 array of shape (n_nodes,)
+        A bit for each of the first 63 features tested below.
+    """
     nodes = np.stack([decision.left, decision.right, decision.test], axis=1).astype(np.int32)
     least, most, used = kernels.static_ranges(nodes, decision.value, tests)
-    return np.stack([decision.value, least, most], axis=1), used
+    return nodes, np.stack([decision.value, least, most], axis=1), used
 
 
 def _depth(decision: AdditiveTrees) -> int:
