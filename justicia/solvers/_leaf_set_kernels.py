@@ -6,9 +6,10 @@ update touches only the tests of the feature that was split. The idea of leaf se
 al., SIGIR 2015), applied to boxes instead of points.
 
 Columns of `nodes`: left, right, test (-1 at leaves), begin of what is `below`: leaves on the left, then those on the
-right. Columns of `entries`, one row an inner node, in order of feature, cut and side of the missing cell: test, cut,
-tree, begin of what is below. Columns of `trees`: root, first word, end of the words, first value. Other arrays are
-those of `_box_kernels`.
+right. Columns of `runs`, one row a test, in order of feature and cut: test, cut, begin and end of its `entries`, which
+are the inner nodes where it stands: tree, begin of what is below. Columns of `spans`, one row a feature: begin and end
+of its runs. Columns of `trees`: root, first word, end of the words, first value, first bit, number of leaves; trees of
+few leaves share a word. Other arrays are those of `_box_kernels`.
 """
 
 from __future__ import annotations
@@ -20,9 +21,20 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from justicia.solvers._box_kernels import EMPTY, choose, has_mass, most_states, outcome_of, reach, split
+from justicia.solvers._box_kernels import (
+    EMPTY,
+    UNCOUNTED,
+    choose,
+    has_mass,
+    outcome_of,
+    place,
+    reach,
+    settle,
+    split,
+    workspace,
+)  # fmt: skip
 
-__all__ = ["expand", "open_nodes", "prune"]
+__all__ = ["expand", "prune", "starts"]
 
 
 @intrinsic
@@ -45,19 +57,23 @@ def _bits_above(typing_context: Any, word: Any) -> Any:
     return types.int64(types.uint64), build
 
 
-@njit(cache=True, nogil=True)
+@njit(**UNCOUNTED)
 def _add_up(sets, trees, values, low, high, base):
     """Least and largest leaf within reach of each tree; returns the sums, and how many trees are open."""
     least, largest, n_open = base, base, 0
     for tree in range(len(trees)):
         first, last, at = trees[tree, 1], trees[tree, 2] - 1, trees[tree, 3]
-        begin = first
-        while first < last and sets[first] == 0:
-            first += 1
-        while last > first and sets[last] == 0:
-            last -= 1
-        a = values[at + 64 * (first - begin) + _first_bit(sets[first])]
-        b = values[at + 64 * (last - begin) + 63 - _bits_above(sets[last])]
+        if first == last:
+            leaves = (sets[first] >> np.uint64(trees[tree, 4])) & (~np.uint64(0) >> np.uint64(64 - trees[tree, 5]))
+            a, b = values[at + _first_bit(leaves)], values[at + 63 - _bits_above(leaves)]
+        else:
+            begin = first
+            while first < last and sets[first] == 0:
+                first += 1
+            while last > first and sets[last] == 0:
+                last -= 1
+            a = values[at + 64 * (first - begin) + _first_bit(sets[first])]
+            b = values[at + 64 * (last - begin) + 63 - _bits_above(sets[last])]
         low[tree], high[tree] = a, b
         least += a
         largest += b
@@ -65,7 +81,7 @@ def _add_up(sets, trees, values, low, high, base):
     return least, largest, n_open
 
 
-@njit(cache=True, nogil=True)
+@njit(**UNCOUNTED)
 def _top(root, sets, begin, end, nodes, below):
     """The highest node with leaves within reach on both of its sides; a leaf when there is none."""
     node = root
@@ -82,110 +98,142 @@ def _top(root, sets, begin, end, nodes, below):
 
 
 @njit(cache=True, nogil=True)
-def open_nodes(chosen, b_sets, nodes, entries, spans, trees, below, values, base, out, n_open, settled):
-    """Top nodes of the open trees of some boxes, and what all others add up to."""
+def starts(chosen, all_sets, held, base, out, settled):
+    """Where the trees that are open in some boxes begin, -1 for others; what these and the base add up to."""
+    _, _, _, _, trees, _, values = held
     low, high = np.empty(len(trees)), np.empty(len(trees))
     for i in range(len(chosen)):
-        sets = b_sets[chosen[i]]
-        _add_up(sets, trees, values, low, high, 0.0)
-        settled[i], n_open[i] = base, 0
+        _add_up(all_sets[chosen[i]], trees, values, low, high, 0.0)
+        settled[i] = base
         for tree in range(len(trees)):
+            # From its root on: the way to the top node would cost as much as it saves.
+            out[i, tree] = trees[tree, 0] if low[tree] < high[tree] else -1
             if low[tree] == high[tree]:
                 settled[i] += low[tree]
-            else:
-                out[i, n_open[i]] = _top(trees[tree, 0], sets, trees[tree, 1], trees[tree, 2], nodes, below)
-                n_open[i] += 1
 
 
-@njit(cache=True, nogil=True)
-def _between(low, high, begin, end, entries):
-    """Entries whose cut lies between two numbers, both left out."""
+@njit(**UNCOUNTED)
+def _between(low, high, begin, end, runs):
+    """Runs whose cut lies between two numbers, both left out."""
     first, last = begin, end
     while first < last:
         middle = (first + last) >> 1
-        if entries[middle, 1] <= low:
+        if runs[middle, 1] <= low:
             first = middle + 1
         else:
             last = middle
     opening, last = first, end
     while first < last:
         middle = (first + last) >> 1
-        if entries[middle, 1] < high:
+        if runs[middle, 1] < high:
             first = middle + 1
         else:
             last = middle
     return opening, first
 
 
-@njit(cache=True, nogil=True)
-def prune(begin, end, cells, words, sets, entries, trees, below, tests, masks):
-    """Take out of a box's leaves those that its cells rule out at some nodes."""
-    before, goes = -1, 3
-    for entry in range(begin, end):
-        if entries[entry, 0] != before:
-            before = entries[entry, 0]
-            goes = reach(before, cells, words, tests, masks)
+@njit(**UNCOUNTED)
+def _shut(run, goes, sets, runs, entries, trees, below):
+    """Take out the leaves on the right of a test's nodes when the box goes left there, or those on the left."""
+    for entry in range(runs[run, 2], runs[run, 3]):
+        tree, at = entries[entry, 0], entries[entry, 1]
+        first, last = trees[tree, 1], trees[tree, 2]
+        if goes == 1:
+            at += last - first
+        for word in range(last - first):
+            sets[first + word] &= ~below[at + word]
+
+
+@njit(**UNCOUNTED)
+def prune(cells, words, sets, runs, entries, trees, below, tests, masks):
+    """Take out of a box's leaves those that its cells rule out."""
+    for run in range(len(runs)):
+        goes = reach(runs[run, 0], cells, words, tests, masks)
         if goes == 1 or goes == 2:
-            tree = entries[entry, 2]
-            first, last = trees[tree, 1], trees[tree, 2]
-            at = entries[entry, 3] + ((last - first) if goes == 1 else 0)
-            for word in range(last - first):
-                sets[first + word] &= ~below[at + word]
+            _shut(run, goes, sets, runs, entries, trees, below)
+
+
+@njit(**UNCOUNTED)
+def _prune_half(
+    begin, end, cells, words, half_cells, half_words, sets, runs, entries, trees, below, tests, masks
+):  # fmt: skip
+    """Take out of the leaves of half a box those that it rules out and the box did not."""
+    for run in range(begin, end):
+        goes = reach(runs[run, 0], half_cells, half_words, tests, masks)
+        if (goes == 1 or goes == 2) and reach(runs[run, 0], cells, words, tests, masks) == 3:
+            _shut(run, goes, sets, runs, entries, trees, below)
+
+
+@njit(**UNCOUNTED)
+def _halve(
+    box, boxes, halves, held, tests, masks, population, rule, low, high, score, touched, room, active, mass
+):  # fmt: skip
+    """Split a box into the two rows of `halves`."""
+    nodes, runs, entries, spans, trees, below, values = held
+    shape = population[0]
+    cells, words, sets = boxes[0][box], boxes[1][box], boxes[5][box]
+    halves[4][0, 2] = halves[4][1, 2] = EMPTY
+    n_touched = 0
+    total, _, n_open = _add_up(sets, trees, values, low, high, rule[2])
+    if n_open == 0:
+        settle(box, total, boxes, halves, rule)
+        return
+    for tree in range(len(trees)):
+        if low[tree] < high[tree]:
+            test = nodes[_top(trees[tree, 0], sets, trees[tree, 1], trees[tree, 2], nodes, below), 2]
+            if score[test] == 0.0:
+                touched[n_touched] = test
+                n_touched += 1
+            score[test] += high[tree] - low[tree]
+    best = choose(score, touched, n_touched)
+    split(best, box, boxes, halves, tests, masks, population, room, active, mass)
+    feature = tests[best, 0]
+    opening, closing = spans[feature, 0], spans[feature, 1]
+    if shape[feature, 0] and not cells[3 * feature + 2]:
+        opening, closing = _between(cells[3 * feature], cells[3 * feature + 1], opening, closing, runs)
+    for half in range(2):
+        if not has_mass(halves[2], half):
+            continue
+        inside = halves[5][half]
+        for word in range(len(sets)):
+            inside[word] = sets[word]
+        _prune_half(
+            opening, closing, cells, words, halves[0][half], halves[1][half], inside, runs, entries, trees, below,
+            tests, masks,
+        )  # fmt: skip
+        least, largest, n_open = _add_up(inside, trees, values, low, high, rule[2])
+        halves[3][half, 0], halves[3][half, 1] = least, largest
+        halves[4][half, 0], halves[4][half, 1] = n_open, boxes[4][box, 1] + 1
+        halves[4][half, 2] = outcome_of(least, largest, n_open, rule)
 
 
 @njit(cache=True, nogil=True)
 def expand(
-    begin, end, chosen, b_cells, b_words, b_mass, b_numbers, b_counts, b_sets, o_cells, o_words, o_mass, o_numbers,
-    o_counts, o_sets, tests, masks, nodes, entries, spans, trees, below, values, shape, layout, states, members,
-    tables, within, rule,
+    begin, end, chosen, free, boxes, halves, held, tests, masks, population, rule, weights, priority, totals, gone
 ):  # fmt: skip
-    """Split some boxes; children 2 i and 2 i + 1 of the out arrays are those of chosen[i].
+    """Split boxes chosen[begin:end]; an open half takes the place of its box, a second one the next free row.
 
     numbers : (n, 3) least and largest score
     counts : (n, 3) open trees, depth, outcome
     rule : threshold, slack, base
+    gone : is set for boxes without open halves
+
+    Returns
+    -------
+    Number of rows taken from `free` on.
     """
-    n_groups, n_trees = b_mass.shape[1], len(trees)
-    low, high = np.empty(n_trees), np.empty(n_trees)
+    trees, start = held[4], free
+    low, high = np.empty(len(trees)), np.empty(len(trees))
     score, touched = np.zeros(len(tests)), np.empty(len(tests), np.int64)
-    kinds, lists, held = np.empty(len(states), np.int8), np.empty((len(states), 2), np.int64), np.empty_like(members)
-    touched_nodes, above, message = np.zeros(len(layout), np.int8), np.empty(len(states)), np.empty(most_states(layout))
-    mass = np.empty(n_groups)
-    active = np.empty(n_groups, np.int64)
+    room = workspace(population)
+    active, mass = np.empty(len(weights), np.int64), np.empty(len(weights))
+    tree_words = np.full(2, boxes[5].shape[1])
     for i in range(begin, end):
-        box = chosen[i]
-        cells, sets = b_cells[box], b_sets[box]
-        first, second = 2 * i, 2 * i + 1
-        o_counts[first, 2] = o_counts[second, 2] = EMPTY
-        n_touched = 0
-        total, _, n_open = _add_up(sets, trees, values, low, high, rule[2])
-        if n_open == 0:
-            o_mass[first] = b_mass[box]
-            o_counts[first, 2] = outcome_of(total, total, 0, rule)
-            continue
-        for tree in range(n_trees):
-            if low[tree] < high[tree]:
-                test = nodes[_top(trees[tree, 0], sets, trees[tree, 1], trees[tree, 2], nodes, below), 2]
-                if score[test] == 0.0:
-                    touched[n_touched] = test
-                    n_touched += 1
-                score[test] += high[tree] - low[tree]
-        best = choose(score, touched, n_touched)
-        split(
-            best, box, first, b_cells, b_words, b_mass, o_cells, o_words, o_mass, tests, masks, shape, layout, states,
-            members, tables, within, active, kinds, lists, held, touched_nodes, above, message, mass,
+        _halve(
+            chosen[i], boxes, halves, held, tests, masks, population, rule, low, high, score, touched, room, active,
+            mass,
         )  # fmt: skip
-        feature = tests[best, 0]
-        opening, closing = spans[feature, 0], spans[feature, 1]
-        if shape[feature, 0] and not cells[3 * feature + 2]:
-            opening, closing = _between(cells[3 * feature], cells[3 * feature + 1], opening, closing, entries)
-        for child in range(first, second + 1):
-            if not has_mass(o_mass, child):
-                continue
-            inside = o_sets[child]
-            inside[:] = sets
-            prune(opening, closing, o_cells[child], o_words[child], inside, entries, trees, below, tests, masks)
-            least, largest, n_open = _add_up(inside, trees, values, low, high, rule[2])
-            o_numbers[child, 0], o_numbers[child, 1] = least, largest
-            o_counts[child, 0], o_counts[child, 1] = n_open, b_counts[box, 1] + 1
-            o_counts[child, 2] = outcome_of(least, largest, n_open, rule)
+        placed = place(chosen[i], free, boxes, halves, tree_words, rule, weights, priority, totals)
+        gone[i] = placed == 0
+        free += placed == 2
+    return free - start

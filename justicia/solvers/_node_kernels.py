@@ -11,9 +11,20 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from justicia.solvers._box_kernels import EMPTY, choose, has_mass, most_states, outcome_of, reach, split
+from justicia.solvers._box_kernels import (
+    EMPTY,
+    UNCOUNTED,
+    choose,
+    has_mass,
+    outcome_of,
+    place,
+    reach,
+    settle,
+    split,
+    workspace,
+)  # fmt: skip
 
-__all__ = ["expand", "static_ranges"]
+__all__ = ["expand", "starts", "static_ranges"]
 
 
 @njit(cache=True, nogil=True)
@@ -30,7 +41,7 @@ def static_ranges(nodes, value, tests):
     return least, most, used
 
 
-@njit(cache=True, nogil=True)
+@njit(**UNCOUNTED)
 def _range(root, cells, words, tests, masks, nodes, leaves, stack, budget):
     """Least and largest leaf that the box reaches below a node; static ranges once the budget is used up."""
     low, high = np.inf, -np.inf
@@ -57,84 +68,106 @@ def _range(root, cells, words, tests, masks, nodes, leaves, stack, budget):
     return low, high
 
 
+@njit(**UNCOUNTED)
+def _halve(
+    box, boxes, halves, held, tests, masks, population, rule, node_of, low_of, high_of, score, touched, stack, room,
+    active, mass,
+):  # fmt: skip
+    """Split a box into the two rows of `halves`."""
+    nodes, leaves, used, budget, _ = held
+    cells, words, settled = boxes[0][box], boxes[1][box], boxes[3][box, 2]
+    halves[4][0, 2] = halves[4][1, 2] = EMPTY
+    n_open = n_touched = 0
+    for j in range(boxes[4][box, 0]):
+        node = boxes[5][box, j]
+        at = nodes[node, 2]
+        if leaves[node, 1] == leaves[node, 2]:
+            settled += leaves[node, 1]
+            continue
+        node_of[n_open] = node
+        n_open += 1
+        if score[at] == 0.0:
+            touched[n_touched] = at
+            n_touched += 1
+        # What lies below as a whole tells nearly as much as what the box reaches of it, and costs nothing.
+        score[at] += leaves[node, 2] - leaves[node, 1]
+    if n_open == 0:
+        settle(box, settled, boxes, halves, rule)
+        return
+    best = choose(score, touched, n_touched)
+    split(best, box, boxes, halves, tests, masks, population, room, active, mass)
+    changed = tests[best, 0]
+    bit = 1 << min(changed, 63)
+    for j in range(n_open):
+        if not used[node_of[j]] & bit:
+            low_of[j], high_of[j] = _range(node_of[j], cells, words, tests, masks, nodes, leaves, stack, budget)
+    for half in range(2):
+        if not has_mass(halves[2], half):
+            continue
+        half_cells, half_words = halves[0][half], halves[1][half]
+        sure, low, high, n = settled, 0.0, 0.0, 0
+        for j in range(n_open):
+            node = node_of[j]
+            if used[node] & bit:
+                while nodes[node, 2] >= 0:
+                    goes = reach(nodes[node, 2], half_cells, half_words, tests, masks)
+                    if goes == 3:
+                        break
+                    node = nodes[node, 0] if goes == 1 else nodes[node, 1]
+                a, b = _range(node, half_cells, half_words, tests, masks, nodes, leaves, stack, budget)
+            else:
+                a, b = low_of[j], high_of[j]
+            if a == b:
+                sure += a
+                continue
+            low += a
+            high += b
+            halves[5][half, n] = node
+            n += 1
+        low, high = sure + low, sure + high
+        halves[3][half, 0] = max(low, boxes[3][box, 0])
+        halves[3][half, 1] = min(high, boxes[3][box, 1])
+        halves[3][half, 2] = sure
+        halves[4][half, 0], halves[4][half, 1] = n, boxes[4][box, 1] + 1
+        halves[4][half, 2] = outcome_of(low, high, n, rule)
+
+
 @njit(cache=True, nogil=True)
 def expand(
-    begin, end, chosen, b_cells, b_words, b_mass, b_numbers, b_counts, b_nodes, o_cells, o_words, o_mass, o_numbers,
-    o_counts, o_nodes, tests, masks, nodes, leaves, used, budget, deepest, shape, layout, states, members,
-    tables, within, rule,
+    begin, end, chosen, free, boxes, halves, held, tests, masks, population, rule, weights, priority, totals, gone
 ):  # fmt: skip
-    """Split some boxes; children 2 i and 2 i + 1 of the out arrays are those of chosen[i].
+    """Split boxes chosen[begin:end]; an open half takes the place of its box, a second one the next free row.
 
     numbers : (n, 3) least and largest score, sum of what is settled
     counts : (n, 3) open trees, depth, outcome
     rule : threshold, slack, base
+    gone : is set for boxes without open halves
+
+    Returns
+    -------
+    Number of rows taken from `free` on.
     """
-    n_groups, n_trees, n_tests = b_mass.shape[1], b_nodes.shape[1], len(tests)
+    n_trees, deepest, start = boxes[5].shape[1], held[4], free
     node_of, low_of, high_of = np.empty(n_trees, np.int64), np.empty(n_trees), np.empty(n_trees)
-    score, touched = np.zeros(n_tests), np.empty(n_tests, np.int64)
+    score, touched = np.zeros(len(tests)), np.empty(len(tests), np.int64)
     stack = np.empty(deepest + 8, np.int64)
-    kinds, lists, held = np.empty(len(states), np.int8), np.empty((len(states), 2), np.int64), np.empty_like(members)
-    touched_nodes, above, message = np.zeros(len(layout), np.int8), np.empty(len(states)), np.empty(most_states(layout))
-    mass = np.empty(n_groups)
-    active = np.empty(n_groups, np.int64)
+    room = workspace(population)
+    active, mass = np.empty(len(weights), np.int64), np.empty(len(weights))
     for i in range(begin, end):
-        box = chosen[i]
-        cells, words = b_cells[box], b_words[box]
-        first, second = 2 * i, 2 * i + 1
-        o_counts[first, 2] = o_counts[second, 2] = EMPTY
-        settled, n_open, n_touched = b_numbers[box, 2], 0, 0
-        for j in range(b_counts[box, 0]):
-            node = b_nodes[box, j]
-            at = nodes[node, 2]
-            if leaves[node, 1] == leaves[node, 2]:
-                settled += leaves[node, 1]
-                continue
-            node_of[n_open] = node
-            n_open += 1
-            if score[at] == 0.0:
-                touched[n_touched] = at
-                n_touched += 1
-            # What lies below as a whole tells nearly as much as what the box reaches of it, and costs nothing.
-            score[at] += leaves[node, 2] - leaves[node, 1]
-        if n_open == 0:
-            o_mass[first] = b_mass[box]
-            o_counts[first, 2] = outcome_of(settled, settled, 0, rule)
-            continue
-        best = choose(score, touched, n_touched)
-        split(
-            best, box, first, b_cells, b_words, b_mass, o_cells, o_words, o_mass, tests, masks, shape, layout, states,
-            members, tables, within, active, kinds, lists, held, touched_nodes, above, message, mass,
+        _halve(
+            chosen[i], boxes, halves, held, tests, masks, population, rule, node_of, low_of, high_of, score, touched,
+            stack, room, active, mass,
         )  # fmt: skip
-        changed = tests[best, 0]
-        bit = 1 << min(changed, 63)
-        for j in range(n_open):
-            if not used[node_of[j]] & bit:
-                low_of[j], high_of[j] = _range(node_of[j], cells, words, tests, masks, nodes, leaves, stack, budget)
-        for child in range(first, second + 1):
-            if not has_mass(o_mass, child):
-                continue
-            c_cells, c_words = o_cells[child], o_words[child]
-            sure, low, high, n = settled, 0.0, 0.0, 0
-            for j in range(n_open):
-                node = node_of[j]
-                if used[node] & bit:
-                    while nodes[node, 2] >= 0:
-                        goes = reach(nodes[node, 2], c_cells, c_words, tests, masks)
-                        if goes == 3:
-                            break
-                        node = nodes[node, 0] if goes == 1 else nodes[node, 1]
-                    a, b = _range(node, c_cells, c_words, tests, masks, nodes, leaves, stack, budget)
-                else:
-                    a, b = low_of[j], high_of[j]
-                if a == b:
-                    sure += a
-                    continue
-                low += a
-                high += b
-                o_nodes[child, n] = node
-                n += 1
-            low, high = sure + low, sure + high
-            o_numbers[child, 0], o_numbers[child, 1] = max(low, b_numbers[box, 0]), min(high, b_numbers[box, 1])
-            o_numbers[child, 2] = sure
-            o_counts[child, 0], o_counts[child, 1] = n, b_counts[box, 1] + 1
-            o_counts[child, 2] = outcome_of(low, high, n, rule)
+        placed = place(chosen[i], free, boxes, halves, halves[4][:, 0], rule, weights, priority, totals)
+        gone[i] = placed == 0
+        free += placed == 2
+    return free - start
+
+
+@njit(cache=True, nogil=True)
+def starts(chosen, all_nodes, counts, tree_of, out):
+    """Node at which each tree is open in some boxes; `out` holds -1 before."""
+    for i in range(len(chosen)):
+        for j in range(counts[chosen[i], 0]):
+            node = all_nodes[chosen[i], j]
+            out[i, tree_of[node]] = node

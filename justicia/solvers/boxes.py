@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from justicia.solvers import _sampling_kernels as kernels
+from justicia.solvers._box_kernels import prioritize
 from justicia.solvers.leaf_sets import LeafSets
 from justicia.solvers.top_nodes import TopNodes
 
@@ -88,10 +89,10 @@ class Boxes:
             held.append(wider)
         return Boxes(*held)
 
-    def put(self, rows: np.ndarray, others: Boxes, which: np.ndarray) -> None:
-        """Put some of the other boxes into these rows."""
-        for mine, theirs in zip(self.arrays, others.arrays, strict=True):
-            mine[rows] = theirs[which]
+    def move(self, which: np.ndarray, rows: np.ndarray) -> None:
+        """Put some boxes into other rows."""
+        for array in self.arrays:
+            array[rows] = array[which]
 
 
 class Problem:
@@ -162,7 +163,7 @@ class Problem:
                 n_members + len(held),
             )
         self.population = (
-            layout, np.concatenate(states), np.concatenate(members),
+            self.shape, layout, np.concatenate(states), np.concatenate(members),
             np.concatenate(tables, axis=1), np.concatenate(withins, axis=1),
         )  # fmt: skip
 
@@ -184,19 +185,58 @@ class Problem:
         self.trees.prune(boxes, self.tests, self.masks)
         return boxes
 
-    def expand(self, boxes: Boxes, chosen: np.ndarray, pool: ThreadPoolExecutor, n_threads: int) -> Boxes:
-        """Both halves of each chosen box; a box that was settled all along gives one child, with its outcome."""
-        out = self._empty(2 * len(chosen))
+    def expand(
+        self,
+        boxes: Boxes,
+        priority: np.ndarray,
+        n_boxes: int,
+        chosen: np.ndarray,
+        weights: np.ndarray,
+        pool: ThreadPoolExecutor,
+        n_threads: int,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Split boxes; an open half takes the place of its box, a second one a row after the first `n_boxes`.
+
+        Parameters
+        ----------
+        boxes : Boxes
+            With room for as many more as are chosen.
+        priority : float64 array of shape (len(boxes),)
+            Is set for every open half.
+        n_boxes : int
+        chosen : int array of shape (n,)
+        weights : float64 array of shape (n_groups,)
+            What the mass of a group counts in the priority.
+
+        Returns
+        -------
+        totals : float64 array of shape (3, n_groups)
+            Mass found above the threshold, below it, and within rounding of it.
+        alive : bool array of shape (n_boxes + n,)
+            Which rows hold open boxes now.
+        """
         rows = np.ascontiguousarray(chosen, dtype=np.int64)
+        gone = np.zeros(len(rows), dtype=np.bool_)
+        alive = np.ones(n_boxes + len(rows), dtype=bool)
 
-        def run(part: np.ndarray) -> None:
-            self.trees.expand(
-                int(part[0]), int(part[-1]) + 1, rows, *boxes.arrays, *out.arrays, self.tests, self.masks,
-                *self.trees.arrays, self.shape, *self.population, self.rule,
+        def run(part: np.ndarray) -> np.ndarray:
+            totals = np.zeros((3, self.n_groups))
+            begin, end = int(part[0]), int(part[-1]) + 1
+            taken = self.trees.expand(
+                begin, end, rows, n_boxes + begin, boxes.arrays, self._empty(2).arrays, self.trees.arrays,
+                self.tests, self.masks, self.population, self.rule, weights, priority, totals, gone,
             )  # fmt: skip
+            alive[n_boxes + begin + taken : n_boxes + end] = False
+            return totals
 
-        list(pool.map(run, [part for part in np.array_split(np.arange(len(rows)), n_threads) if len(part)]))
-        return out
+        parts = [part for part in np.array_split(np.arange(len(rows)), n_threads) if len(part)]
+        totals = np.sum(list(pool.map(run, parts)), axis=0)
+        alive[rows[gone]] = False
+        return totals, alive
+
+    def prioritize(self, boxes: Boxes, n_boxes: int, weights: np.ndarray, priority: np.ndarray) -> None:
+        """Set the priority of the first boxes anew."""
+        prioritize(n_boxes, boxes.arrays, self.rule, weights, priority)
 
     def sample(
         self, boxes: Boxes, chosen: np.ndarray, counts: np.ndarray, group: int, rng: np.random.Generator
@@ -209,14 +249,14 @@ class Problem:
             Boxes, and how many people to draw in each.
         """
         first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        uniforms = rng.random((int(first[-1]), 2 * len(self.population[0])))
+        uniforms = rng.random((int(first[-1]), 2 * len(self.population[1])))
         verdict = np.zeros(int(first[-1]), dtype=np.int8)
         for begin in range(0, len(chosen), _SAMPLED_AT_ONCE):
             some = np.ascontiguousarray(chosen[begin : begin + _SAMPLED_AT_ONCE], dtype=np.int64)
             kernels.sample(
-                0, len(some), some, first[begin:], uniforms, group, boxes.cells, boxes.words,
-                *self.trees.open_nodes(boxes, some, self.rule[2]), self._steps, self._leaves, self.masks, self.shape,
-                *self.population, self.rule, verdict,
+                some, first[begin : begin + len(some) + 1], uniforms, group, boxes.arrays,
+                *self.trees.starts(boxes, some, self.rule[2]), self._steps, self._leaves, self.masks, self.population,
+                self.rule, verdict,
             )  # fmt: skip
         return verdict
 

@@ -41,7 +41,11 @@ logger = logging.getLogger(__name__)
 _PATIENCE = 10.0
 """Seconds for an answer when no limit is set: an ensemble may be too large for any tolerance."""
 _GROUPS_AT_ONCE = 64
-_BATCH = 1024
+_BATCH, _PART, _MOST_AT_ONCE = 1024, 64, 16_384
+"""Boxes split at once: so many, or this part of them when they are more, and at most."""
+_GROWTH = 4
+_ATTENTION, _CHANGED = 4, 0.5
+"""A group's mass counts by this power of its width; smaller changes of its logarithm are let be."""
 _MOST_BYTES = 1_500_000_000
 _THREADS = 2
 _SLOW = 3.0
@@ -227,7 +231,8 @@ class Search:
         self.rounds = 0
         self.splits = 0
         self.stopped: str | None = None
-        self._needed = np.ones(problem.n_groups, dtype=bool)
+        self._at_once = 1
+        self._attention = self.weights
         self._priority = np.full(1, np.inf)
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -241,7 +246,7 @@ class Search:
 
     def _margin(self) -> float:
         """What rounding may have done to sums of masses."""
-        return (4.0 * self.rounds + 4.0 * float(self.boxes.counts[:, 1].max(initial=0)) + 2000.0) * _UNIT
+        return 4.0 * (self.rounds + self._at_once + float(self.boxes.counts[:, 1].max(initial=0)) + 500.0) * _UNIT
 
     def run(
         self,
@@ -284,16 +289,22 @@ class Search:
                         return
                     wanted = found
                     needed &= wanted
-                if (needed != self._needed).any():
-                    self._needed = needed
-                    self._priority[: self.n_boxes] = self._priorities(self.boxes, slice(0, self.n_boxes))
                 if not needed.any():
                     return
+                self._attend(np.where(needed, width, 0.0))
                 try:
                     self.step(pool)
                 except MemoryError:
                     self.stopped = "memory"
                     return
+
+    def _attend(self, width: np.ndarray) -> None:
+        """Let the mass of a group count by how wide its bounds are, so that all come down together."""
+        attention = self.weights * (width / width.max()) ** _ATTENTION
+        changed = np.log(np.maximum(attention, _UNIT)) - np.log(np.maximum(self._attention, _UNIT))
+        if np.abs(changed).max() > _CHANGED:
+            self._attention = attention
+            self.problem.prioritize(self.boxes, self.n_boxes, attention, self._priority)
 
     def sample(self, deadline: float, delta: float) -> tuple[np.ndarray, np.ndarray] | None:
         """Statistical bounds in every group, None when there is no time for any.
@@ -329,54 +340,35 @@ class Search:
         MemoryError
             Then nothing has changed.
         """
+        if not self.n_boxes:
+            return
         full = self.n_boxes * self.boxes.bytes_a_box > _MOST_BYTES
-        batch = min(self.n_boxes, _BATCH if self.n_boxes > 4 * _BATCH else max(self.n_boxes // 4, 1))
+        batch = min(max(self.n_boxes // _PART, min(_BATCH, self.n_boxes // 4), 1), _MOST_AT_ONCE)
         key = self.boxes.counts[: self.n_boxes, 1] if full else self._priority[: self.n_boxes]
         batch = min(batch, 64) if full else batch
         chosen = np.argpartition(key, self.n_boxes - batch)[self.n_boxes - batch :]
-        children = self.problem.expand(self.boxes, chosen, pool, _THREADS)
-        kept = np.flatnonzero(children.outcome == 0)
-        self._make_room(self.n_boxes + max(len(kept) - batch, 0))
-        self.rounds += 1
+        self._make_room(self.n_boxes + batch)
+        totals, alive = self.problem.expand(
+            self.boxes, self._priority, self.n_boxes, chosen, self._attention, pool, _THREADS
+        )
+        self.rounds, self._at_once = self.rounds + 1, max(self._at_once, batch)
         self.splits += batch
-        for outcome, total in ((1, self.yes), (2, self.no), (3, self.tied)):
-            total += children.mass[children.outcome == outcome].sum(axis=0)
-        self._replace(chosen, children, kept)
+        self.yes += totals[0]
+        self.no += totals[1]
+        self.tied += totals[2]
+        self._close_gaps(alive)
 
     def _make_room(self, n: int) -> None:
         if n > len(self.boxes):
-            room = max(2 * len(self.boxes), n, 4096)
+            room = max(_GROWTH * len(self.boxes), n, 4096)
             priority = np.zeros(room)
             priority[: self.n_boxes] = self._priority[: self.n_boxes]
             self.boxes, self._priority = self.boxes.grown(room), priority
 
-    def _replace(self, chosen: np.ndarray, children: Boxes, kept: np.ndarray) -> None:
-        """Put open children where their parents were; further ones at the end, or the last boxes into the gaps."""
-        priority = self._priorities(children, kept)
-        n = self.n_boxes
-        n_in_place = min(len(kept), len(chosen))
-        self.boxes.put(chosen[:n_in_place], children, kept[:n_in_place])
-        self._priority[chosen[:n_in_place]] = priority[:n_in_place]
-        if len(kept) > len(chosen):
-            rows = np.arange(n, n + len(kept) - len(chosen))
-            self.boxes.put(rows, children, kept[len(chosen) :])
-            self._priority[rows] = priority[len(chosen) :]
-            self.n_boxes = n + len(rows)
-            return
-        gaps = chosen[n_in_place:]
-        if len(gaps):
-            alive = np.ones(n, dtype=bool)
-            alive[gaps] = False
-            self.n_boxes = n - len(gaps)
-            holes = np.flatnonzero(~alive[: self.n_boxes])
-            movers = self.n_boxes + np.flatnonzero(alive[self.n_boxes :])
-            self.boxes.put(holes, self.boxes, movers)
-            self._priority[holes] = self._priority[movers]
-
-    def _priorities(self, boxes: Boxes, rows: np.ndarray | slice) -> np.ndarray:
-        """Largest mass in a group that needs work, times how far the threshold is off the middle, per open tree."""
-        mass = (boxes.mass[rows][:, self._needed] * self.weights[self._needed]).max(axis=1, initial=0.0)
-        low, high = (boxes.numbers[rows, side] - self.problem.rule[0] for side in (0, 1))
-        with np.errstate(invalid="ignore"):
-            central = np.abs(low + high) / np.maximum(high - low, 1e-300)
-        return np.asarray(mass * (0.1 + np.nan_to_num(central)) / np.maximum(boxes.counts[rows, 0], 1))
+    def _close_gaps(self, alive: np.ndarray) -> None:
+        """Move the last boxes into rows that hold none."""
+        self.n_boxes = int(alive.sum())
+        holes = np.flatnonzero(~alive[: self.n_boxes])
+        movers = self.n_boxes + np.flatnonzero(alive[self.n_boxes :])
+        self.boxes.move(movers, holes)
+        self._priority[holes] = self._priority[movers]

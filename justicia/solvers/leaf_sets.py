@@ -18,6 +18,7 @@ __all__ = ["LeafSets"]
 
 _MOST_LEAVES = 1024
 """Of one tree: a set of them is 128 bytes."""
+_ALL = (1 << 64) - 1
 
 
 class LeafSets:
@@ -45,50 +46,59 @@ class LeafSets:
         _, self.leaves, _ = static_ranges(decision, tests)
         self.n_trees = len(decision.roots)
         bounds = [*decision.roots.tolist(), len(decision.left)]
-        trees = np.zeros((self.n_trees, 4), dtype=np.int64)
+        trees = np.zeros((self.n_trees, 6), dtype=np.int64)
         entries: list[tuple[int, int, int]] = []
-        values, below, roots = [np.zeros(0)], [np.zeros(0, dtype=np.uint64)], [np.zeros(0, dtype=np.uint64)]
-        n_words = n_values = n_below = 0
+        values, below = [np.zeros(0)], [np.zeros(0, dtype=np.uint64)]
+        roots: list[int] = []
+        used = 64
+        n_values = n_below = 0
         for tree, (begin, end) in enumerate(pairwise(bounds)):
             leaves = begin + np.flatnonzero(decision.test[begin:end] < 0)
             leaves = leaves[np.argsort(decision.value[leaves], kind="stable")]
             width = (len(leaves) + 63) // 64
-            trees[tree] = begin, n_words, n_words + width, n_values
-            inner, sides = _leaves_below(decision, begin, end, leaves, width)
+            if used + len(leaves) > 64:
+                # Small trees share a word; this one begins another.
+                roots += [0] * width
+                used = 0
+            first, shift = len(roots) - width, used
+            trees[tree] = begin, first, first + width, n_values, shift, len(leaves)
+            inner, sides = _leaves_below(decision, begin, end, leaves, width, shift)
             entries += [(node, tree, n_below + 2 * width * i) for i, node in enumerate(inner)]
             values.append(decision.value[leaves])
             below.append(sides)
-            roots.append(_words((1 << len(leaves)) - 1, width))
-            n_words, n_values, n_below = n_words + width, n_values + len(leaves), n_below + len(sides)
+            for word in range(width):
+                roots[first + word] |= ((1 << len(leaves)) - 1 << shift) >> 64 * word & _ALL
+            used += len(leaves)
+            n_values, n_below = n_values + len(leaves), n_below + len(sides)
         held = np.array(entries, dtype=np.int64).reshape(-1, 3)
         test = decision.test[held[:, 0]].astype(np.int64)
         feature, cut, missing = decision.test_feature[test], decision.test_cut[test], decision.test_missing[test]
-        table = np.stack([test, cut, held[:, 1], held[:, 2]], axis=1).astype(np.int64)
         nodes = np.stack([decision.left, decision.right, decision.test, np.zeros_like(decision.left)], axis=1)
         nodes = nodes.astype(np.int64)
         nodes[held[:, 0], 3] = held[:, 2]
         order = np.lexsort([test, missing, cut, feature])
+        begins = np.flatnonzero(np.diff(test[order], prepend=-1))
+        firsts = order[begins]
+        ends = np.append(begins, len(order))[1:]
+        runs = np.stack([test[firsts], cut[firsts], begins, ends], axis=1).astype(np.int64)
         features = np.arange(len(decision.sizes))
-        spans = np.stack([np.searchsorted(feature[order], features, side) for side in ("left", "right")], axis=1)
-        self.root = np.concatenate(roots)
+        spans = np.stack([np.searchsorted(feature[firsts], features, side) for side in ("left", "right")], axis=1)
+        self.root = np.array(roots, dtype=np.uint64)
         self.arrays: tuple[Any, ...] = (
-            nodes, np.ascontiguousarray(table[order]), spans.astype(np.int64), trees, np.concatenate(below),
+            nodes, runs, np.ascontiguousarray(held[order, 1:]), spans.astype(np.int64), trees, np.concatenate(below),
             np.concatenate(values),
         )  # fmt: skip
 
     def prune(self, boxes: Boxes, tests: np.ndarray, masks: np.ndarray) -> None:
         """Take out of the first box's leaves those behind tests that tell no cells apart."""
-        _, entries, _, trees, below, _ = self.arrays
-        kernels.prune(
-            0, len(entries), boxes.cells[0], boxes.words[0], boxes.trees[0], entries, trees, below, tests, masks
-        )
+        _, runs, entries, _, trees, below, _ = self.arrays
+        kernels.prune(boxes.cells[0], boxes.words[0], boxes.trees[0], runs, entries, trees, below, tests, masks)
 
-    def open_nodes(self, boxes: Boxes, chosen: np.ndarray, base: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Where the trees are open in some boxes, how many are, and what the others and the base add up to."""
-        nodes = np.empty((len(chosen), self.n_trees), dtype=np.int32)
-        n_open, settled = np.empty(len(chosen), dtype=np.int64), np.empty(len(chosen))
-        kernels.open_nodes(chosen, boxes.trees, *self.arrays, base, nodes, n_open, settled)  # type: ignore[call-arg]
-        return nodes, n_open, settled
+    def starts(self, boxes: Boxes, chosen: np.ndarray, base: float) -> tuple[np.ndarray, np.ndarray]:
+        """Node at which each tree is open in some boxes, -1 where it is not; what the latter and the base add up to."""
+        nodes, settled = np.empty((len(chosen), self.n_trees), dtype=np.int32), np.empty(len(chosen))
+        kernels.starts(chosen, boxes.trees, self.arrays, base, nodes, settled)
+        return nodes, settled
 
     @staticmethod
     def takes(decision: AdditiveTrees) -> bool:
@@ -98,10 +108,10 @@ class LeafSets:
 
 
 def _leaves_below(
-    decision: AdditiveTrees, begin: int, end: int, leaves: np.ndarray, width: int
+    decision: AdditiveTrees, begin: int, end: int, leaves: np.ndarray, width: int, shift: int
 ) -> tuple[list[int], np.ndarray]:
     """Inner nodes of a tree, and for each the leaves on its left and on its right, in words one after another."""
-    sets = {int(leaf): 1 << position for position, leaf in enumerate(leaves.tolist())}
+    sets = {int(leaf): 1 << shift + position for position, leaf in enumerate(leaves.tolist())}
     inner, sides = [], []
     for node in range(end - 1, begin - 1, -1):
         if decision.test[node] >= 0:

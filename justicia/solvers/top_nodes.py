@@ -43,14 +43,17 @@ class TopNodes:
         self.n_trees = len(decision.roots)
         self.root = decision.roots
         nodes, self.leaves, used = static_ranges(decision, tests)
+        self._tree_of = np.repeat(np.arange(self.n_trees), np.diff([*decision.roots, len(decision.left)]))
         self.arrays: tuple[Any, ...] = nodes, self.leaves, used, _BUDGET, _depth(decision)
 
     def prune(self, boxes: Boxes, tests: np.ndarray, masks: np.ndarray) -> None:
         """Nothing: a test that tells no cells apart is passed on the first split."""
 
-    def open_nodes(self, boxes: Boxes, chosen: np.ndarray, base: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # noqa: ARG002 (the base is part of what is settled)
-        """Where the trees are open in some boxes, how many are, and what the others and the base add up to."""
-        return boxes.trees[chosen], boxes.counts[chosen, 0].astype(np.int64), boxes.numbers[chosen, 2]
+    def starts(self, boxes: Boxes, chosen: np.ndarray, base: float) -> tuple[np.ndarray, np.ndarray]:  # noqa: ARG002 (the base is part of what is settled)
+        """Node at which each tree is open in some boxes, -1 where it is not; what the latter and the base add up to."""
+        nodes = np.full((len(chosen), self.n_trees), -1, dtype=np.int32)
+        kernels.starts(chosen, boxes.trees, boxes.counts, self._tree_of, nodes)
+        return nodes, boxes.numbers[chosen, 2]
 
 
 def static_ranges(decision: AdditiveTrees, tests: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
