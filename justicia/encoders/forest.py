@@ -1,7 +1,8 @@
 """Encode scikit-learn's forests, bagged trees and AdaBoost over trees.
 
 A forest adds up its trees' shares of each class; the first class wins a tie. AdaBoost adds up its trees' weighted
-votes. The order in which scikit-learn adds depends on threads, so scores within rounding of a tie are undecided.
+votes. The order in which scikit-learn adds depends on threads, so that scores within rounding of a tie are undecided,
+unless all shares on the way are binary fractions, as those of pure leaves are: their sums are exact in any order.
 """
 
 from __future__ import annotations
@@ -44,8 +45,12 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
     subsets = getattr(estimator, "estimators_features_", [None] * len(estimator.estimators_))
     weights = np.asarray(estimator.estimator_weights_) if boosted else np.ones(len(estimator.estimators_))
     total = float(weights[: len(estimator.estimators_)].sum())
+    scale = weights / total if boosted else weights
+    # The first class wins a tie, where the model compares the sums of shares with each other.
+    exact_ties = not boosted and model.rule is None and model.calibration is None
+    error = (1e-12 + 8 * len(weights) * float(np.finfo(np.float64).eps)) * (1.0 if boosted else len(weights))
     trees = []
-    for member, columns, weight in zip(estimator.estimators_, subsets, weights, strict=False):
+    for member, columns, factor in zip(estimator.estimators_, subsets, scale, strict=False):
         if type(member).__name__ not in ("DecisionTreeClassifier", "ExtraTreeClassifier"):
             raise UnsupportedModelError(
                 f"{model.class_name} over {type(member).__name__} is not supported: over decision trees it is"
@@ -53,7 +58,11 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
         tree = sklearn_tree(member.tree_)
         if columns is not None:
             tree["column"] = np.where(tree["left"] >= 0, np.asarray(columns)[np.maximum(tree["column"], 0)], -1)
-        tree["value"] = _votes(member, tree["value"], boosted) * (weight / total)
+        shares = tree["value"]
+        tree["value"] = _votes(member, shares, boosted) * factor
+        if exact_ties:
+            # See below.
+            tree["value"] = np.where(_binary_fractions(shares), tree["value"], tree["value"] + 4 * error)
         trees.append(tree)
     raw = stacked(trees)
 
@@ -63,7 +72,7 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
             return scores if method == "decision_function" else 1.0 / (1.0 + np.exp(-scores))
         if method != "predict_proba":
             raise UnsupportedModelError(f"{model.class_name} has no {method}, which its threshold wrapper asks for")
-        return (1.0 + scores) / 2.0
+        return (1.0 + scores / len(trees)) / 2.0
 
     score = Score.of_sum(response=response, response_error=16 * float(np.finfo(np.float64).eps))
     above, below, low, high = rule_of(model, favorable, score)
@@ -72,8 +81,14 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
     # In sparse matrices scikit-learn's trees take no NaN.
     allow_nan = _takes_nan(estimator, boosted) and not gives_sparse(model.steps)
     layout = layout_of(model, frame, raw, allow_nan=allow_nan)
-    slack = 1e-12 + 8 * len(trees) * float(np.finfo(np.float64).eps) + (high - low) / 2
-    return assemble(raw, layout, 0.0, (low + high) / 2, slack, accepts_above=above)
+    slack = error + (high - low) / 2
+    threshold = (low + high) / 2
+    if exact_ties:
+        # A tie of binary fractions has a score of 0, and is for the first class. Any other leaf was raised by more than
+        # what rounding can do, so that the scores of ties with such leaves, and theirs alone, are undecided.
+        slack = 2 * len(trees) * error
+        threshold += slack + 2 * error
+    return assemble(raw, layout, 0.0, threshold, slack, accepts_above=above)
 
 
 def sklearn_tree(arrays: Any) -> dict[str, np.ndarray]:
@@ -106,6 +121,12 @@ def _votes(member: Any, value: np.ndarray, boosted: bool) -> np.ndarray:
     if len(classes) == 1:
         return np.full(len(value), 1.0 if classes[0] == 1 else -1.0)
     return share[:, 1] - share[:, 0]
+
+
+def _binary_fractions(shares: np.ndarray) -> np.ndarray:
+    """Which rows of shares are multiples of 2 ** -20 that add up to 1, bool array of shape (n_nodes,)."""
+    scaled = shares * 2.0**20
+    return np.asarray((scaled == np.round(scaled)).all(axis=1) & (shares.sum(axis=1) == 1.0))
 
 
 def _takes_nan(estimator: Any, boosted: bool) -> bool:

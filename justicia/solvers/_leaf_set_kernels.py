@@ -6,10 +6,11 @@ update touches only the tests of the feature that was split. The idea of leaf se
 al., SIGIR 2015), applied to boxes instead of points.
 
 Columns of `nodes`: left, right, test (-1 at leaves), begin of what is `below`: leaves on the left, then those on the
-right. Columns of `runs`, one row a test, in order of feature and cut: test, cut, begin and end of its `entries`, which
-are the inner nodes where it stands: tree, begin of what is below. Columns of `spans`, one row a feature: begin and end
-of its runs. Columns of `trees`: root, first word, end of the words, first value, first bit, number of leaves; trees of
-few leaves share a word. Other arrays are those of `_box_kernels`.
+right. Columns of `runs`, one row a test, in order of feature and cut: test, cut, begin and end of the words that it
+cuts; `at` holds their places, and `sides` the leaves on the left and on the right. Columns of `spans`, one row a
+feature: begin and end of its runs. Columns of `trees`: root, first word, end of the words, first value, first bit,
+number of leaves; trees of few leaves share a word. After its leaf sets a box holds, four to a word, how far from its
+root each tree was found open. Other arrays are those of `_box_kernels`.
 """
 
 from __future__ import annotations
@@ -82,9 +83,8 @@ def _add_up(sets, trees, values, low, high, base):
 
 
 @njit(**UNCOUNTED)
-def _top(root, sets, begin, end, nodes, below):
-    """The highest node with leaves within reach on both of its sides; a leaf when there is none."""
-    node = root
+def _top(node, sets, begin, end, nodes, below):
+    """The highest node from this one on with leaves within reach on both of its sides; a leaf when there is none."""
     while nodes[node, 2] >= 0:
         left = right = False
         at, width = nodes[node, 3], end - begin
@@ -100,7 +100,7 @@ def _top(root, sets, begin, end, nodes, below):
 @njit(cache=True, nogil=True)
 def starts(chosen, all_sets, held, base, out, settled):
     """Where the trees that are open in some boxes begin, -1 for others; what these and the base add up to."""
-    _, _, _, _, trees, _, values = held
+    trees, values = held[5], held[7]
     low, high = np.empty(len(trees)), np.empty(len(trees))
     for i in range(len(chosen)):
         _add_up(all_sets[chosen[i]], trees, values, low, high, 0.0)
@@ -133,35 +133,29 @@ def _between(low, high, begin, end, runs):
 
 
 @njit(**UNCOUNTED)
-def _shut(run, goes, sets, runs, entries, trees, below):
+def _shut(run, goes, sets, runs, at, sides):
     """Take out the leaves on the right of a test's nodes when the box goes left there, or those on the left."""
+    shut = 1 if goes == 1 else 0
     for entry in range(runs[run, 2], runs[run, 3]):
-        tree, at = entries[entry, 0], entries[entry, 1]
-        first, last = trees[tree, 1], trees[tree, 2]
-        if goes == 1:
-            at += last - first
-        for word in range(last - first):
-            sets[first + word] &= ~below[at + word]
+        sets[at[entry]] &= ~sides[entry, shut]
 
 
 @njit(**UNCOUNTED)
-def prune(cells, words, sets, runs, entries, trees, below, tests, masks):
+def prune(cells, words, sets, runs, at, sides, tests, masks):
     """Take out of a box's leaves those that its cells rule out."""
     for run in range(len(runs)):
         goes = reach(runs[run, 0], cells, words, tests, masks)
         if goes == 1 or goes == 2:
-            _shut(run, goes, sets, runs, entries, trees, below)
+            _shut(run, goes, sets, runs, at, sides)
 
 
 @njit(**UNCOUNTED)
-def _prune_half(
-    begin, end, cells, words, half_cells, half_words, sets, runs, entries, trees, below, tests, masks
-):  # fmt: skip
+def _prune_half(begin, end, cells, words, half_cells, half_words, sets, runs, at, sides, tests, masks):
     """Take out of the leaves of half a box those that it rules out and the box did not."""
     for run in range(begin, end):
         goes = reach(runs[run, 0], half_cells, half_words, tests, masks)
         if (goes == 1 or goes == 2) and reach(runs[run, 0], cells, words, tests, masks) == 3:
-            _shut(run, goes, sets, runs, entries, trees, below)
+            _shut(run, goes, sets, runs, at, sides)
 
 
 @njit(**UNCOUNTED)
@@ -169,7 +163,7 @@ def _halve(
     box, boxes, halves, held, tests, masks, population, rule, low, high, score, touched, room, active, mass
 ):  # fmt: skip
     """Split a box into the two rows of `halves`."""
-    nodes, runs, entries, spans, trees, below, values = held
+    nodes, runs, at, sides, spans, trees, below, values, n_sets = held
     shape = population[0]
     cells, words, sets = boxes[0][box], boxes[1][box], boxes[5][box]
     halves[4][0, 2] = halves[4][1, 2] = EMPTY
@@ -178,28 +172,35 @@ def _halve(
     if n_open == 0:
         settle(box, total, boxes, halves, rule)
         return
+    for word in range(n_sets, len(sets)):
+        halves[5][0, word] = 0
     for tree in range(len(trees)):
+        place_of, shift = n_sets + (tree >> 2), np.uint64((tree & 3) << 4)
+        steps = np.int64((sets[place_of] >> shift) & np.uint64(0xFFFF))
         if low[tree] < high[tree]:
-            test = nodes[_top(trees[tree, 0], sets, trees[tree, 1], trees[tree, 2], nodes, below), 2]
+            top = _top(trees[tree, 0] + steps, sets, trees[tree, 1], trees[tree, 2], nodes, below)
+            steps, test = top - trees[tree, 0], nodes[top, 2]
             if score[test] == 0.0:
                 touched[n_touched] = test
                 n_touched += 1
             score[test] += high[tree] - low[tree]
+        halves[5][0, place_of] |= np.uint64(steps) << shift
     best = choose(score, touched, n_touched)
     split(best, box, boxes, halves, tests, masks, population, room, active, mass)
     feature = tests[best, 0]
     opening, closing = spans[feature, 0], spans[feature, 1]
     if shape[feature, 0] and not cells[3 * feature + 2]:
         opening, closing = _between(cells[3 * feature], cells[3 * feature + 1], opening, closing, runs)
+    for word in range(n_sets, len(sets)):
+        halves[5][1, word] = halves[5][0, word]
     for half in range(2):
         if not has_mass(halves[2], half):
             continue
         inside = halves[5][half]
-        for word in range(len(sets)):
+        for word in range(n_sets):
             inside[word] = sets[word]
         _prune_half(
-            opening, closing, cells, words, halves[0][half], halves[1][half], inside, runs, entries, trees, below,
-            tests, masks,
+            opening, closing, cells, words, halves[0][half], halves[1][half], inside, runs, at, sides, tests, masks
         )  # fmt: skip
         least, largest, n_open = _add_up(inside, trees, values, low, high, rule[2])
         halves[3][half, 0], halves[3][half, 1] = least, largest
@@ -222,7 +223,7 @@ def expand(
     -------
     Number of rows taken from `free` on.
     """
-    trees, start = held[4], free
+    trees, start = held[5], free
     low, high = np.empty(len(trees)), np.empty(len(trees))
     score, touched = np.zeros(len(tests)), np.empty(len(tests), np.int64)
     room = workspace(population)

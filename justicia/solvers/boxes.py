@@ -108,6 +108,7 @@ class Problem:
 
     def __init__(self, decision: AdditiveTrees, population: NetworkPopulation, groups: slice) -> None:
         self.n_groups = len(range(*groups.indices(population.n_groups)))
+        self.shares = population.sizes[groups] / max(float(population.sizes.sum()), 1.0)
         self.rule = np.array([decision.threshold, decision.slack, decision.base])
         ranked = np.array([ranks is not None for ranks in decision.ranks], dtype=np.int64)
         missing = np.array([cell is not None for cell in decision.missing], dtype=np.int64)

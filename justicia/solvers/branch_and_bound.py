@@ -43,6 +43,10 @@ _PATIENCE = 10.0
 _GROUPS_AT_ONCE = 64
 _BATCH, _PART, _MOST_AT_ONCE = 1024, 64, 16_384
 """Boxes split at once: so many, or this part of them when they are more, and at most."""
+_FEW = 0.01
+"""Share of all people below which a group's bounds may be wider, as the sampling error of its rows is."""
+_LOOKED_AT = 256
+"""Of the boxes to be split at once so many are found exactly, to tell how high a priority is high."""
 _GROWTH = 4
 _ATTENTION, _CHANGED = 4, 0.5
 """A group's mass counts by this power of its width; smaller changes of its logarithm are let be."""
@@ -233,6 +237,7 @@ class Search:
         self.stopped: str | None = None
         self._at_once = 1
         self._attention = self.weights
+        self._standing = np.sqrt(np.clip(problem.shares / _FEW, 0.01, 1.0))
         self._priority = np.full(1, np.inf)
 
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -299,7 +304,11 @@ class Search:
                     return
 
     def _attend(self, width: np.ndarray) -> None:
-        """Let the mass of a group count by how wide its bounds are, so that all come down together."""
+        """Let the mass of a group count by how wide its bounds are, so that all come down together.
+
+        A group of few people may have wider ones: its rows say less of it still.
+        """
+        width = width * self._standing
         attention = self.weights * (width / width.max()) ** _ATTENTION
         changed = np.log(np.maximum(attention, _UNIT)) - np.log(np.maximum(self._attention, _UNIT))
         if np.abs(changed).max() > _CHANGED:
@@ -323,7 +332,8 @@ class Search:
             return low, high
         with ThreadPoolExecutor(_THREADS) as pool:
             width = self.tolerance / 10
-            found = open_boxes.interval(groups, width, delta, deadline, pool, _THREADS, self.weights[groups])
+            weights = self.weights[groups] * self._standing[groups]
+            found = open_boxes.interval(groups, width, delta, deadline, pool, _THREADS, weights)
         if found is None:
             return None
         mass, margin = open_boxes.open[groups], self._margin()
@@ -344,15 +354,16 @@ class Search:
             return
         full = self.n_boxes * self.boxes.bytes_a_box > _MOST_BYTES
         batch = min(max(self.n_boxes // _PART, min(_BATCH, self.n_boxes // 4), 1), _MOST_AT_ONCE)
-        key = self.boxes.counts[: self.n_boxes, 1] if full else self._priority[: self.n_boxes]
-        batch = min(batch, 64) if full else batch
-        chosen = np.argpartition(key, self.n_boxes - batch)[self.n_boxes - batch :]
-        self._make_room(self.n_boxes + batch)
+        if full:
+            chosen = _largest(self.boxes.counts[: self.n_boxes, 1].astype(np.float64), min(batch, 64))
+        else:
+            chosen = _largest(self._priority[: self.n_boxes], batch)
+        self._make_room(self.n_boxes + len(chosen))
         totals, alive = self.problem.expand(
             self.boxes, self._priority, self.n_boxes, chosen, self._attention, pool, _THREADS
         )
-        self.rounds, self._at_once = self.rounds + 1, max(self._at_once, batch)
-        self.splits += batch
+        self.rounds, self._at_once = self.rounds + 1, max(self._at_once, len(chosen))
+        self.splits += len(chosen)
         self.yes += totals[0]
         self.no += totals[1]
         self.tied += totals[2]
@@ -372,3 +383,13 @@ class Search:
         movers = self.n_boxes + np.flatnonzero(alive[self.n_boxes :])
         self.boxes.move(movers, holes)
         self._priority[holes] = self._priority[movers]
+
+
+def _largest(values: np.ndarray, n: int) -> np.ndarray:
+    """Positions of the largest values, `n` or, of many, about as many."""
+    step = n // _LOOKED_AT
+    if step < 2:
+        return np.argpartition(values, len(values) - n)[len(values) - n :]
+    some = values[::step]
+    limit = np.partition(some, len(some) - n // step)[len(some) - n // step]
+    return np.flatnonzero(values >= limit)[: 2 * n]

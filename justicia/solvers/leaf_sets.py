@@ -35,7 +35,7 @@ class LeafSets:
     leaves : float64 array of shape (n_nodes, 3)
         Value of each node, least and largest leaf below.
     root : uint64 array of shape (n_words,)
-        All leaves of all trees.
+        All leaves of all trees; then, four to a word, how far from its root each tree is open: at the root.
     arrays : tuple of arrays
         What `expand` takes besides boxes and population.
     """
@@ -47,11 +47,12 @@ class LeafSets:
         self.n_trees = len(decision.roots)
         bounds = [*decision.roots.tolist(), len(decision.left)]
         trees = np.zeros((self.n_trees, 6), dtype=np.int64)
-        entries: list[tuple[int, int, int]] = []
-        values, below = [np.zeros(0)], [np.zeros(0, dtype=np.uint64)]
+        inner, values, below = [], [np.zeros(0)], [np.zeros(0, dtype=np.uint64)]
         roots: list[int] = []
         used = 64
         n_values = n_below = 0
+        nodes = np.stack([decision.left, decision.right, decision.test, np.zeros_like(decision.left)], axis=1)
+        nodes = nodes.astype(np.int64)
         for tree, (begin, end) in enumerate(pairwise(bounds)):
             leaves = begin + np.flatnonzero(decision.test[begin:end] < 0)
             leaves = leaves[np.argsort(decision.value[leaves], kind="stable")]
@@ -62,37 +63,28 @@ class LeafSets:
                 used = 0
             first, shift = len(roots) - width, used
             trees[tree] = begin, first, first + width, n_values, shift, len(leaves)
-            inner, sides = _leaves_below(decision, begin, end, leaves, width, shift)
-            entries += [(node, tree, n_below + 2 * width * i) for i, node in enumerate(inner)]
+            here, sides = _leaves_below(decision, begin, end, leaves, width, shift)
+            nodes[here, 3] = n_below + 2 * width * np.arange(len(here))
+            inner += [(node, first, width) for node in here]
             values.append(decision.value[leaves])
             below.append(sides)
             for word in range(width):
                 roots[first + word] |= ((1 << len(leaves)) - 1 << shift) >> 64 * word & _ALL
             used += len(leaves)
             n_values, n_below = n_values + len(leaves), n_below + len(sides)
-        held = np.array(entries, dtype=np.int64).reshape(-1, 3)
-        test = decision.test[held[:, 0]].astype(np.int64)
-        feature, cut, missing = decision.test_feature[test], decision.test_cut[test], decision.test_missing[test]
-        nodes = np.stack([decision.left, decision.right, decision.test, np.zeros_like(decision.left)], axis=1)
-        nodes = nodes.astype(np.int64)
-        nodes[held[:, 0], 3] = held[:, 2]
-        order = np.lexsort([test, missing, cut, feature])
-        begins = np.flatnonzero(np.diff(test[order], prepend=-1))
-        firsts = order[begins]
-        ends = np.append(begins, len(order))[1:]
-        runs = np.stack([test[firsts], cut[firsts], begins, ends], axis=1).astype(np.int64)
-        features = np.arange(len(decision.sizes))
-        spans = np.stack([np.searchsorted(feature[firsts], features, side) for side in ("left", "right")], axis=1)
-        self.root = np.array(roots, dtype=np.uint64)
+        sets = np.array(roots, dtype=np.uint64)
+        tops = np.zeros((self.n_trees + 3) // 4, dtype=np.uint64)
+        self.root = np.concatenate([sets, tops])
+        bits = np.concatenate(below)
+        held = np.array(inner, dtype=np.int64).reshape(-1, 3)
         self.arrays: tuple[Any, ...] = (
-            nodes, runs, np.ascontiguousarray(held[order, 1:]), spans.astype(np.int64), trees, np.concatenate(below),
-            np.concatenate(values),
+            nodes, *_runs(decision, nodes, held, bits), trees, bits, np.concatenate(values), len(sets),
         )  # fmt: skip
 
     def prune(self, boxes: Boxes, tests: np.ndarray, masks: np.ndarray) -> None:
         """Take out of the first box's leaves those behind tests that tell no cells apart."""
-        _, runs, entries, _, trees, below, _ = self.arrays
-        kernels.prune(boxes.cells[0], boxes.words[0], boxes.trees[0], runs, entries, trees, below, tests, masks)
+        runs, at, sides = self.arrays[1:4]
+        kernels.prune(boxes.cells[0], boxes.words[0], boxes.trees[0], runs, at, sides, tests, masks)
 
     def starts(self, boxes: Boxes, chosen: np.ndarray, base: float) -> tuple[np.ndarray, np.ndarray]:
         """Node at which each tree is open in some boxes, -1 where it is not; what the latter and the base add up to."""
@@ -105,6 +97,44 @@ class LeafSets:
         """Whether no tree has more leaves than a set is meant for."""
         leaves = np.concatenate([[0], np.cumsum(decision.test < 0)])
         return bool((np.diff(leaves[[*decision.roots, len(decision.left)]]) <= _MOST_LEAVES).all())
+
+
+def _runs(
+    decision: AdditiveTrees, nodes: np.ndarray, inner: np.ndarray, bits: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """For every test the words of leaf sets that it cuts, with the leaves on the left and on the right.
+
+    Parameters
+    ----------
+    nodes : int64 array of shape (n_nodes, 4)
+    inner : int64 array of shape (n_inner, 3)
+        Inner nodes, first word and number of words of their trees.
+    bits : uint64 array of shape (n_below,)
+        The leaves below nodes.
+
+    Returns
+    -------
+    runs, at, sides, spans
+        As `_leaf_set_kernels` has them.
+    """
+    node, first, width = (np.repeat(column, inner[:, 2]) for column in inner.T)
+    word = np.arange(len(node)) - np.repeat(np.cumsum(inner[:, 2]) - inner[:, 2], inner[:, 2])
+    at, begin = first + word, nodes[node, 3] + word
+    test = decision.test[node].astype(np.int64)
+    feature, cut, missing = decision.test_feature[test], decision.test_cut[test], decision.test_missing[test]
+    order = np.lexsort([at, test, missing, cut, feature])
+    test, at = test[order], at[order]
+    sides = np.stack([bits[begin[order]], bits[begin[order] + width[order]]], axis=1)
+    # Nodes with one test whose leaves share a word act together.
+    firsts = np.flatnonzero((np.diff(test, prepend=-1) != 0) | (np.diff(at, prepend=-1) != 0))
+    test, at = test[firsts], at[firsts]
+    sides = np.bitwise_or.reduceat(sides, firsts, axis=0) if len(firsts) else sides
+    begins = np.flatnonzero(np.diff(test, prepend=-1))
+    ends, test = np.append(begins, len(test))[1:], test[begins]
+    runs = np.stack([test, decision.test_cut[test], begins, ends], axis=1).astype(np.int64)
+    features = np.arange(len(decision.sizes))
+    spans = np.stack([np.searchsorted(decision.test_feature[test], features, side) for side in ("left", "right")], 1)
+    return runs, np.ascontiguousarray(at), np.ascontiguousarray(sides), spans.astype(np.int64)
 
 
 def _leaves_below(

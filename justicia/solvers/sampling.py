@@ -113,6 +113,8 @@ class OpenBoxes:
         (lo, hi) : float64 arrays of shape (n,), or None when there is no time
         """
         start = time.perf_counter()
+        if start >= deadline:
+            return None
         spread = np.empty(len(groups))
         for i, group in enumerate(groups):
             _, above, tied = self.verdicts(int(group), _PILOT, pool, n_threads)
@@ -120,17 +122,19 @@ class OpenBoxes:
             spread[i] = share * (1 - share)
         # As many people as make every group's interval equally wide.
         need = (weights * self.open[groups]) ** 2 * spread
-        # Small draws are slower than large ones: how long people take shows in a larger one, in a typical group.
-        each, middle = (time.perf_counter() - start) / (_PILOT * len(groups)), int(groups[np.argmax(need)])
-        n = int(min(_PILOT_SHARE * (deadline - start) / each, _ROUND))
-        if n > _PILOT:
-            now = time.perf_counter()
-            self.verdicts(middle, n, pool, n_threads)
-            each = (time.perf_counter() - now) / n
+        # Small draws are slower than large ones: how long people take shows in larger ones, shared like those to come.
+        each = (time.perf_counter() - start) / (_PILOT * len(groups))
+        n = min(_PILOT_SHARE * (deadline - start) / each, _ROUND)
+        if n > _PILOT and need.sum() > 0.0:
+            now, probes = time.perf_counter(), np.ceil(n * need / need.sum()).astype(np.int64)
+            for group, size in zip(groups, probes, strict=True):
+                self.verdicts(int(group), int(size), pool, n_threads)
+            each = (time.perf_counter() - now) / float(probes.sum())
         now = time.perf_counter()
         quantile = 4 * 2 * np.log(2 * len(groups) / delta)
         wanted = np.maximum(need * quantile / max(width, 1e-9) ** 2, _PILOT)
-        able = max(deadline - now, 0.0) * _SPARE / each
+        # Late or not, as long as the pilot took is well spent.
+        able = max(deadline - now, now - start) * _SPARE / each
         if able < len(groups) * _PILOT:
             return None
         if wanted.sum() > able:
