@@ -34,6 +34,8 @@ __all__ = [
     "columns_for_model",
     "drop_missing",
     "settle_inputs",
+    "settle_table",
+    "table_with_groups",
 ]
 
 logger = logging.getLogger(__name__)
@@ -125,6 +127,34 @@ def settle_inputs(
     if not trained_here:
         file = _model_file(model, trust)
     strip = file is None or not _keeps_blanks(file.predictor)
+    table, groupings, label = settle_table(
+        data, y, sensitive_features, label=label, na=na, delimiter=delimiter, encoding=encoding, strip=strip
+    )
+    if file is None:
+        file, label = _trained(str(model), table, label, groupings, seed)
+    return Inputs(file, table, groupings, label)
+
+
+def settle_table(
+    data: Any,
+    y: Any,
+    sensitive_features: Any,
+    *,
+    label: str | None,
+    na: Sequence[str],
+    delimiter: str | None,
+    encoding: str,
+    strip: bool,
+) -> tuple[tables.Table, list[list[str]] | None, str | None]:
+    """Read the table, and put columns that were given apart beside it.
+
+    Returns
+    -------
+    table : Table
+    groupings : list of list of str, or None
+        Sensitive columns of each grouping; None when they are to be found.
+    label : str or None
+    """
     table = tables.read_table(data, na=na, delimiter=delimiter, encoding=encoding, strip=strip)
     groupings, beside = _settle_sensitive(sensitive_features, table.frame)
     if y is not None:
@@ -134,9 +164,7 @@ def settle_inputs(
         beside[label] = values
     index = getattr(data, "index", None)
     table = replace(table, beside={name: _beside(name, values, table.frame, index) for name, values in beside.items()})
-    if file is None:
-        file, label = _trained(str(model), table, label, groupings, seed)
-    return Inputs(file, table, groupings, label)
+    return table, groupings, label
 
 
 def _model_file(model: Any, trust: bool) -> models.ModelFile:
@@ -366,21 +394,24 @@ def collapse_one_hot(
 
 def drop_missing(seen: Collapsed, groupings: Sequence[Sequence[str]]) -> Collapsed:
     """Leave out the people who have no value in a sensitive column, and count them."""
-    kept, dropped = tables.rows_with_groups(seen.table.people, groupings)
-    if not dropped:
-        return seen
+    table, kept = table_with_groups(seen.table, groupings)
+    return replace(seen, table=table, frame=seen.frame[kept].reset_index(drop=True))
+
+
+def table_with_groups(table: tables.Table, groupings: Sequence[Sequence[str]]) -> tuple[tables.Table, np.ndarray]:
+    """The people who have a value in every sensitive column, and which rows they were."""
+    kept, dropped = tables.rows_with_groups(table.people, groupings)
     if not kept.any():
         raise TableError("no row has a value in every sensitive column")
-    table = seen.table
+    for reason, rows in dropped.items():
+        logger.warning("%s left out: %s", counted(rows, "row is", "rows are"), reason)
     cut = replace(
         table,
         frame=table.frame[kept].reset_index(drop=True),
         beside={name: column[kept].reset_index(drop=True) for name, column in table.beside.items()},
         dropped={**table.dropped, **dropped},
     )
-    for reason, rows in dropped.items():
-        logger.warning("%s left out: %s", counted(rows, "row is", "rows are"), reason)
-    return replace(seen, table=cut, frame=seen.frame[kept].reset_index(drop=True))
+    return cut if dropped else table, kept
 
 
 def _widened(frame: pd.DataFrame, fitted: models.FittedModel) -> pd.DataFrame:
