@@ -153,8 +153,8 @@ def population_of_audit(audit: Audit) -> PopulationFile:
         favorable = favorable or {truth.words}
         label = StoredLabel(truth.name, tuple(sorted(favorable)), tuple(sorted(values - favorable)))
     return PopulationFile(
-        domain, tuple(stored), Table(table.source, table.sha256, len(table.frame), table.dropped), people.columns, label,
-        audit.bins, tuple(one for one in audit.one_hot if one.name in domain.names), _now(),
+        domain, tuple(stored), Table(table.source, table.sha256, len(table.frame), table.dropped), people.columns,
+        label, audit.bins, tuple(one for one in audit.one_hot if one.name in domain.names), _now(),
     )  # fmt: skip
 
 

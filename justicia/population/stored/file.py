@@ -177,7 +177,7 @@ class PopulationFile:
         if rows < 0:
             raise PopulationFileError(f"{rows} rows cannot be drawn")
         wanted = {name: value_text(value) for name, value in (group or {}).items()}
-        grouping = self._with_columns(wanted)
+        grouping = self.having(wanted)
         population = grouping.everybody
         inside = _matching(grouping, wanted)
         rng = np.random.default_rng(random_state)
@@ -193,7 +193,7 @@ class PopulationFile:
         ]
         return pd.concat(drawn, ignore_index=True).iloc[rng.permutation(rows)].reset_index(drop=True)
 
-    def _with_columns(self, wanted: Mapping[str, str]) -> StoredGrouping:
+    def having(self, wanted: Mapping[str, str]) -> StoredGrouping:
         """The first grouping that has these sensitive columns."""
         for grouping in self.groupings:
             if set(wanted) <= set(grouping.sensitive):
