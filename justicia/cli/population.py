@@ -51,7 +51,7 @@ def write_population(file: Any, target: str) -> str | None:
     type=int,
     default=512,
     show_default=True,
-    help="Cells of a column, at most; with more values, cells hold several, and models that tell these apart get bounds.",
+    help="Cells of a column, at most; with more values, cells hold several, and answers may be bounds.",
 )
 @click.option("--leave-out", metavar="COLUMN,COLUMN", help="Columns that are no features.")
 @click.option(
