@@ -43,6 +43,7 @@ def fit_population(
     favorable: Any = None,
     structure: str = "auto",
     cells: int = MOST_CELLS,
+    list_numbers: bool = False,
     leave_out: str | Sequence[str] = (),
     one_hot: Mapping[str, Sequence[str]] | bool | None = None,
     missing: str = "error",
@@ -62,6 +63,8 @@ def fit_population(
     cells : int
         Cells of a column, at most: columns of numbers with more distinct values have cells of several, inside of which
         a model may tell people apart, and then answers are bounds.
+    list_numbers : bool
+        Keep all numbers of such cells, for models whose score rises and falls with a column.
     leave_out : str or sequence of str
         Columns that are no features.
 
@@ -104,7 +107,9 @@ def fit_population(
     if missing == "drop":
         table, _ = table_with_groups(table, found)
 
-    domain = fine_domain(table.frame, [name for name in names if name not in left_out], cells)
+    domain = fine_domain(
+        table.frame, [name for name in names if name not in left_out], cells, list_numbers=list_numbers
+    )
     if not domain.features:
         raise TableError("no column of the table is left to be a feature of the population")
     _announce_cells(domain, cells)

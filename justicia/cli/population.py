@@ -53,6 +53,7 @@ def write_population(file: Any, target: str) -> str | None:
     show_default=True,
     help="Cells of a column, at most; with more values, cells hold several, and answers may be bounds.",
 )
+@click.option("--list-numbers", is_flag=True, help="Keep all numbers of such cells, for scores that rise and fall.")
 @click.option("--leave-out", metavar="COLUMN,COLUMN", help="Columns that are no features.")
 @click.option(
     "--one-hot",

@@ -39,7 +39,9 @@ _OWN_SHARE = 0.5
 """Words with more distinct values than this share of the rows are names of people, not features."""
 
 
-def fine_domain(frame: pd.DataFrame, columns: Sequence[str], most: int = MOST_CELLS) -> Domain:
+def fine_domain(
+    frame: pd.DataFrame, columns: Sequence[str], most: int = MOST_CELLS, *, list_numbers: bool = False
+) -> Domain:
     """Cut columns into cells that are fine enough for models to come.
 
     Parameters
@@ -49,21 +51,23 @@ def fine_domain(frame: pd.DataFrame, columns: Sequence[str], most: int = MOST_CE
         In the order of the features.
     most : int
         Cells of a column, at most; missing and unseen values apart.
+    list_numbers : bool
+        Keep all numbers of a cell, not its smallest and largest alone.
 
     Raises
     ------
     TableError
         When a column holds infinite numbers.
     """
-    features = [_feature(frame[name], name, most) for name in columns]
+    features = [_feature(frame[name], name, most, list_numbers) for name in columns]
     return Domain(tuple(feature for feature in features if feature is not None))
 
 
-def _feature(column: pd.Series[Any], name: str, most: int) -> Feature | None:
+def _feature(column: pd.Series[Any], name: str, most: int, list_numbers: bool) -> Feature | None:
     values = column.dropna()
     kind = values.dtype.kind
     if kind in "iuf" and not _too_large(values):
-        return _numbers(name, values, most, holes=len(values) < len(column))
+        return _numbers(name, values, most, list_numbers, holes=len(values) < len(column))
     try:
         distinct = values.value_counts(sort=False)
     except TypeError:
@@ -86,7 +90,7 @@ def _too_large(values: pd.Series[Any]) -> bool:
     return values.dtype.kind in "iu" and bool(len(values)) and int(max(abs(values.max()), abs(values.min()))) > 2**53
 
 
-def _numbers(name: str, values: pd.Series[Any], most: int, *, holes: bool) -> Feature | None:
+def _numbers(name: str, values: pd.Series[Any], most: int, list_numbers: bool, *, holes: bool) -> Feature | None:
     numbers, totals = np.unique(values.to_numpy(dtype=np.float64), return_counts=True)
     if np.isinf(numbers).any():
         raise TableError(f"column {name!r} holds infinite numbers: remove these rows, or leave the column out")
@@ -102,9 +106,13 @@ def _numbers(name: str, values: pd.Series[Any], most: int, *, holes: bool) -> Fe
     labels = [value_text(low) if low == high else f"{value_text(low)} to {value_text(high)}" for low, high in ranges]
     held = [float(number) for number in ranges[:, 1]]
     missing = len(labels) if holes else None
+    members = None
+    if list_numbers:
+        members = tuple(tuple(run.tolist()) for run in np.split(numbers, first[1:]))
     return Feature(
         *(name, (*labels, *([MISSING] if holes else [])), (*held, *([np.nan] if holes else [])), ranges[:-1, 1]),
-        missing=missing, by_value=True, ranges=ranges, integers=bool((numbers == np.rint(numbers)).all()),
+        missing=missing, by_value=True, ranges=ranges, members=members,
+        integers=bool((numbers == np.rint(numbers)).all()),
     )  # fmt: skip
 
 

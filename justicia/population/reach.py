@@ -151,7 +151,7 @@ def _interval(row: np.ndarray, fine: Feature, model: Feature, cell: int) -> None
     if model.members is not None or (model.by_value and not closed):
         raise InputError(
             f"the score rises and falls with column {model.name!r}, so that nothing is known of it between {low:g} and "
-            f"{high:g}, which share a cell of the population: fit the population with more --cells"
+            f"{high:g}, which share a cell of the population: fit the population with more --cells, or --list-numbers"
         )
     if closed:
         row[_cell(model, float(low)) : _cell(model, float(high)) + 1] = True
