@@ -89,7 +89,7 @@ def test_rates_of_all_people_that_a_file_allows_lie_between_the_bounds(family, s
         except PopulationFileError as error:
             # A score that rises and falls between numbers that are not listed.
             assert "share a cell" in str(error)  # noqa: PT017 (most cases are answered)
-            assert seed % 2  # noqa: PT017
+            assert seed % 2
             continue
         places = [i for i, name in enumerate(held.domain.names) if name in case.columns]
         features = [read["features"][i] for i in places]
@@ -262,8 +262,8 @@ def test_a_curve_says_nothing_between_two_numbers(models, people):
     wide = ask(models["bayes"], people, population=population_from_json(listed.to_json()), label=None)
     exact = ask(models["bayes"], people, population="independent", label=None)
     for (lo, hi), (low, high) in zip(enclosures(wide), enclosures(exact), strict=True):
-        assert lo <= low
-        assert high <= hi
+        assert lo <= low + 1e-12
+        assert high <= hi + 1e-12
         assert hi - lo < 0.3
 
 
@@ -373,7 +373,7 @@ def test_bins_and_missing_groups_come_along(models, people):
     one = justicia.verify(models["tree"], people, population=again)
     assert [group.group["age"] for group in one.groupings[0].groups] == ["<= 30", "(30, 50]", "> 50"]
     justicia.verify(models["tree"], people, population=again, bins={"age": ["30", 50.0]})
-    with pytest.raises(PopulationFileError, match="cut at 30.0, 50.0"):
+    with pytest.raises(PopulationFileError, match=r"cut at 30\.0, 50\.0"):
         justicia.verify(models["tree"], people, population=again, bins={"age": [30, 60]})
     drawn = again.sample(500, {"age": "> 50"}, random_state=0)
     assert drawn["age"].min() > 50
