@@ -110,7 +110,8 @@ def _cell(model: Feature, number: float) -> int:
         known = low <= number <= high if model.members is None else number in model.members[cell]
         if not known:
             raise InputError(
-                f"nothing is known of column {model.name!r} at {number:g}: encode the model with this value"
+                f"column {model.name!r} holds {number:g} in the population, and nothing is known of what the model makes "
+                "of it: the table's column has a type that cannot hold it"
             )
     return cell
 

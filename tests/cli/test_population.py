@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import pickle
@@ -13,6 +14,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from justicia.population.stored import schema
+from justicia.report.json import schema as audit_schema
 from tests.cli.test_cli import run
 
 
@@ -92,6 +94,11 @@ def test_what_an_audit_wrote_gives_its_answer_again(capsys, folder):
     assert code == 0
     _, other, _ = run(capsys, *verify("--population", "tables.json", "--json", "-"))
     one, other = json.loads(one), json.loads(other)
+    jsonschema.Draft202012Validator(audit_schema()).validate(other)
+    digest = hashlib.sha256((folder / "tables.json").read_bytes()).hexdigest()
+    assert one["groupings"][0]["population"].pop("file") is None
+    assert other["groupings"][0]["population"].pop("file") == {"name": "tables.json", "sha256": digest}
+    assert "tables.json, tree: each feature" in run(capsys, *verify("--population", "tables.json"))[1]
     assert one["groupings"] == other["groupings"]
     _, text, _ = run(capsys, *verify("--sensitive", "sex", "--population", "tree", "--population-out", "-"))
     assert json.loads(text)["schema"] == "justicia.population/1"

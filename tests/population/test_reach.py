@@ -49,7 +49,7 @@ def test_values_of_a_score():
     # The model knows 1 and 2, which are alike, and 5.
     model = numbers([(1, 2), (5, 5)])
     assert found(numbers([(1, 1), (2, 5)]), model) == [[0], [0, 1]]
-    with pytest.raises(InputError, match="nothing is known of column 'x' at 3"):
+    with pytest.raises(InputError, match="column 'x' holds 3 in the population, and nothing is known"):
         found(numbers([(3, 3)]), model)
 
 
@@ -58,7 +58,7 @@ def test_a_score_that_rises_and_falls_takes_listed_numbers_only():
     assert found(numbers([(2, 5)], members=((2.0, 5.0),)), model) == [[0, 1]]
     with pytest.raises(InputError, match="nothing is known of it between 2 and 5"):
         found(numbers([(2, 5)]), model)
-    with pytest.raises(InputError, match=r"at 1\.5"):
+    with pytest.raises(InputError, match=r"holds 1\.5 in the population"):
         found(numbers([(1.5, 1.5)]), model)
 
 

@@ -100,7 +100,7 @@ class PopulationFile:
         Features that are several columns of the table.
     created : str or None
         Time, as ISO 8601 has it.
-    name : str or None
+    name, sha256 : str or None
         Of the file that it was read from.
     """
 
@@ -113,6 +113,7 @@ class PopulationFile:
     one_hot: tuple[OneHot, ...] = ()
     created: str | None = None
     name: str | None = None
+    sha256: str | None = None
 
     @property
     def structure(self) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -49,7 +51,7 @@ def read_population_file(path: str | os.PathLike[str]) -> PopulationFile:
     except OSError as error:
         raise PopulationFileError(f"{os.fspath(path)} cannot be read: {error.strerror}") from error
     try:
-        return population_from_json(content, place.name)
+        return replace(population_from_json(content, place.name), sha256=hashlib.sha256(content).hexdigest())
     except PopulationFileError as error:
         raise PopulationFileError(f"{place.name}: {error}") from None
 
