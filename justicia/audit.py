@@ -349,6 +349,8 @@ def verify(
         stored = None
         if file is not None:
             asked = given.label is not None
+            if check_fit:
+                logger.info("the population is given, so nothing is held out: all rows are compared with it as it is")
             stored, roles = Given.settle(file, decision, domain, frame, roles, seen.expansion, asked=asked)
             groups = [one.beside(file.grouping(one.sensitive).everybody.groups) for one in groups]
         question = Question(

@@ -334,6 +334,7 @@ def test_the_rows_stay_what_sample_rates_and_fit_come_from(models, people):
     fit = audit.groupings[0].fit
     assert [one.rows for one in fit.groups] == [float(g.sample_rate.value) for g in audit.groupings[0].groups]
     assert audit.groupings[0].held_out is None
+    assert any("nothing is held out" in said for said in audit.announcements)
 
 
 def test_what_does_not_fit_together_is_refused_in_one_line(models, people):

@@ -110,8 +110,8 @@ def _cell(model: Feature, number: float) -> int:
         known = low <= number <= high if model.members is None else number in model.members[cell]
         if not known:
             raise InputError(
-                f"column {model.name!r} holds {number:g} in the population, and nothing is known of what the model makes "
-                "of it: the table's column has a type that cannot hold it"
+                f"column {model.name!r} holds {number:g} in the population, and nothing is known of what the model "
+                "makes of it: the table's column has a type that cannot hold it"
             )
     return cell
 

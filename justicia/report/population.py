@@ -158,7 +158,7 @@ def _features(domain: Domain, population: Population) -> RenderableType:
         n = len(feature) - (feature.unseen is not None) - (feature.missing is not None)
         causes = ["the group", *parents.get(feature.name, ())]
         if isinstance(population, MixturePopulation) and population.n_classes > 1:
-            causes.insert(1, "its class")
+            causes.insert(1, "a latent class")
         held = f"{n:,} cells" if _shared(feature) else f"{n:,}"
         depends = "" if not population.parents and not _nodes(population) else ", ".join(causes)
         table.add_row(_text(feature.name), Text(held), _text(depends))
