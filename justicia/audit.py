@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from justicia import encoders, models, solvers, tables
 from justicia.cautions import warn_of_fit, warn_of_weakness, warn_of_width
+from justicia.choices import check_choices, check_numbers
 from justicia.collecting import Announcements
 from justicia.comparison import GroupingAudit, RequirementAudit, compare, judge
 from justicia.enclosure import Enclosure
@@ -18,8 +19,6 @@ from justicia.inputs import (
     as_list,
     as_names,
     as_requirements,
-    check_choices,
-    check_numbers,
     collapse_one_hot,
     columns_for_model,
     drop_missing,

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia import tables
+from justicia.choices import MISSING_WAYS
 from justicia.errors import InputError, LabelError, TableError
-from justicia.inputs import MISSING_WAYS, as_list, as_names, settle_table, table_with_groups
+from justicia.inputs import as_list, as_names, settle_table, table_with_groups
 from justicia.population import STRUCTURES
 from justicia.population.fine_cells import MOST_CELLS, fine_domain
 from justicia.population.stored import PopulationFile, StoredGrouping, StoredLabel, Table, read_population_file

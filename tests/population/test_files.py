@@ -225,6 +225,23 @@ def test_brackets_inside_of_texts_nest_nothing():
     assert population_from_json(text).domain.features[3].cells['"' + "[{" * 50 + "\\"] == 0
 
 
+def test_depth_and_numbers_of_lists_are_told_across_chunks(monkeypatch):
+    from justicia.population.stored import reading
+
+    for chunk in (1, 2, 3, 7, 64):
+        monkeypatch.setattr(reading, "_CHUNK", chunk)
+        for text in ('{"a\\\\": "[[[[", "b": [1, [2, "\\"]"]]}', '["x]]", {"y": "\\\\\\"[["}]'):
+            monkeypatch.setattr(reading, "_MOST_DEPTH", 3)
+            reading._check_size(text)
+            monkeypatch.setattr(reading, "_MOST_DEPTH", 1)
+            with pytest.raises(PopulationFileError, match="more than 1 deep"):
+                reading._check_size(text)
+    monkeypatch.setattr(reading, "_MOST_DEPTH", 12)
+    monkeypatch.setattr(reading, "_MOST_PARTS", 5)
+    with pytest.raises(PopulationFileError, match="more than 5 lists"):
+        reading._check_size("[" + "[]," * 6 + "]")
+
+
 def test_a_table_that_is_off_by_its_last_digits_is_made_to_sum_to_1():
     read = json.loads(written("tree"))
     table = table_of(read, "job")

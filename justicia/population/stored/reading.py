@@ -24,8 +24,11 @@ from justicia.words import did_you_mean, shown
 
 __all__ = ["population_from_json", "read_population_file"]
 
-_MOST_BYTES = 1 << 29
+_MOST_BYTES = 1 << 28
 _MOST_DEPTH = 12
+_MOST_PARTS = 10_000_000
+"""Lists and objects, and texts."""
+_CHUNK = 1 << 22
 _COMMON = ("structure", "groups")
 _KINDS = ("everybody", "favorable", "unfavorable")
 
@@ -99,7 +102,7 @@ def population_from_json(content: str | bytes, name: str | None = None) -> Popul
 def _parsed(content: str | bytes) -> Any:
     try:
         text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
-        _check_depth(text)
+        _check_size(text)
         return json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
     except UnicodeDecodeError:
         raise PopulationFileError("the file is no text in UTF-8") from None
@@ -111,31 +114,34 @@ def _parsed(content: str | bytes) -> Any:
         raise PopulationFileError(f"the file is no JSON that can be read: {shown(error, 100)}") from None
 
 
-def _check_depth(text: str) -> None:
-    """Refuse brackets inside brackets without end, before a parser goes down into them."""
-    raw = np.frombuffer(text.encode("utf-8", "surrogatepass"), dtype=np.uint8)
-    quote, back = raw == ord('"'), raw == ord("\\")
-    if back.any():
-        # A backslash escapes what follows unless it is itself escaped: runs of odd length count.
-        place = np.arange(len(raw))
-        last_other = np.maximum.accumulate(np.where(back, -1, place))
-        run = place - last_other
-        escaped = np.zeros(len(raw), dtype=bool)
-        escaped[1:] = back[:-1] & (run[:-1] % 2 == 1)
-        quote &= ~escaped
-    outside = np.cumsum(quote, dtype=np.int32) % 2 == 0
-    opens = ((raw == ord("[")) | (raw == ord("{"))) & outside
-    closes = ((raw == ord("]")) | (raw == ord("}"))) & outside
-    depth = np.cumsum(opens.astype(np.int32) - closes.astype(np.int32), dtype=np.int32)
-    if len(depth) and depth.max() > _MOST_DEPTH:
-        raise PopulationFileError(f"the file nests lists and objects more than {_MOST_DEPTH} deep")
+def _check_size(text: str) -> None:
+    """Refuse brackets inside brackets without end, and more of them than any population has, before parsing."""
+    # Outside of texts there are no backslashes, so those that escape one another, and quotes, may go.
+    raw = text.encode("utf-8", "surrogatepass").replace(b"\\\\", b"").replace(b'\\"', b"")
+    depth = n_quotes = n_opens = 0
+    for start in range(0, len(raw), _CHUNK):
+        part = np.frombuffer(raw, dtype=np.uint8, count=min(_CHUNK, len(raw) - start), offset=start)
+        quotes = np.cumsum(part == ord('"'), dtype=np.int32) + n_quotes % 2
+        outside = quotes % 2 == 0
+        opens = ((part == ord("[")) | (part == ord("{"))) & outside
+        closes = ((part == ord("]")) | (part == ord("}"))) & outside
+        depths = np.cumsum(opens.astype(np.int32) - closes.astype(np.int32), dtype=np.int64) + depth
+        if int(depths.max()) > _MOST_DEPTH:
+            raise PopulationFileError(f"the file nests lists and objects more than {_MOST_DEPTH} deep")
+        depth, n_quotes, n_opens = (
+            int(depths[-1]),
+            n_quotes + int(quotes[-1]) - n_quotes % 2,
+            n_opens + int(opens.sum()),
+        )
+        if n_opens > _MOST_PARTS or n_quotes > 2 * _MOST_PARTS:
+            raise PopulationFileError(f"the file holds more than {_MOST_PARTS:,} lists and objects, or as many texts")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         raise PopulationFileError(f"the file gives {shown(repr(twice))} twice in one object")
     return found
 
