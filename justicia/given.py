@@ -32,6 +32,9 @@ __all__ = ["Given", "Seen", "given_bins", "given_groupings", "label_of", "settle
 
 logger = logging.getLogger(__name__)
 
+_LARGEST_WHOLE = 2**53
+"""Larger whole numbers cannot be told apart as floats."""
+
 
 def settle_population(population: Any) -> tuple[str, PopulationFile | None]:
     """The structure to fit, and the file that stands in its place.
@@ -127,7 +130,11 @@ def with_values(frame: pd.DataFrame, domain: Domain) -> tuple[pd.DataFrame, pd.D
             continue
         feature = domain.features[position[name]]
         held = set(frame[name].dropna().tolist())
-        values = [value for value in known_values(feature) if not isinstance(value, str) and value not in held]
+        values = [
+            value
+            for value in known_values(feature)
+            if not isinstance(value, str) and abs(value) <= _LARGEST_WHOLE and value not in held
+        ]
         if feature.missing is not None and not frame[name].isna().any():
             values.append(np.nan)
         if values:

@@ -123,10 +123,8 @@ def settle_table(
 
     Returns
     -------
-    table : Table
-    groupings : list of list of str, or None
-        Sensitive columns of each grouping; None when they are to be found.
-    label : str or None
+    table, groupings, label
+        As `Inputs` has them.
     """
     table = tables.read_table(data, na=na, delimiter=delimiter, encoding=encoding, strip=strip)
     groupings, beside = _settle_sensitive(sensitive_features, table.frame)

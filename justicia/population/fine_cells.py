@@ -87,7 +87,9 @@ def _feature(column: pd.Series[Any], name: str, most: int, list_numbers: bool) -
 
 def _too_large(values: pd.Series[Any]) -> bool:
     """Whether whole numbers are too large to be told apart as floats."""
-    return values.dtype.kind in "iu" and bool(len(values)) and int(max(abs(values.max()), abs(values.min()))) > 2**53
+    if values.dtype.kind not in "iu" or not len(values):
+        return False
+    return max(abs(int(values.max())), abs(int(values.min()))) > _LARGEST_WHOLE
 
 
 def _numbers(name: str, values: pd.Series[Any], most: int, list_numbers: bool, *, holes: bool) -> Feature | None:

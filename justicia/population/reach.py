@@ -96,9 +96,11 @@ def _value(row: np.ndarray, model: Feature, value: Any) -> None:
     try:
         number = float(value)
     except ValueError:
+        number = np.nan
+    if not np.isfinite(number):
         raise InputError(
             f"column {model.name!r} holds {shown(repr(value))} in the population, and the model takes it as a number"
-        ) from None
+        )
     row[_cell(model, number)] = True
 
 

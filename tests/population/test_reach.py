@@ -83,8 +83,9 @@ def test_numbers_for_a_model_that_takes_categories():
 def test_words_and_truth_values_for_a_model_that_takes_numbers():
     assert found(words({False: 0, True: 1}), cuts(0.5)) == [[0], [1]]
     assert found(words({"3": 0, "0": 1}), cuts(0.5)) == [[1], [0]]
-    with pytest.raises(InputError, match="the model takes it as a number"):
-        found(words({"many": 0}), cuts(0.5))
+    for word in ("many", "nan", "inf"):
+        with pytest.raises(InputError, match="the model takes it as a number"):
+            found(words({word: 0}), cuts(0.5))
 
 
 def test_missing_values():
