@@ -65,7 +65,7 @@ def selected(case, people):
 
 FAMILIES = {"tree": random_case, "linear": random_linear_case, "ensemble": ensemble_case}
 CASES = [
-    pytest.param(family, seed, marks=[] if seed < 9 else pytest.mark.slow)
+    pytest.param(family, seed, marks=[] if seed < 6 else pytest.mark.slow)
     for family in FAMILIES
     for seed in range(40 if family != "ensemble" else 20)
 ]

@@ -18,9 +18,9 @@ from justicia.errors import PopulationFileError
 from justicia.population import STRUCTURES
 from justicia.population.stored import population_from_json, read_population_file, schema
 from tests.population.by_hand import probability
+from tests.strategies import small_tables
 
 VALIDATOR = jsonschema.Draft202012Validator(schema())
-WORDS = st.sampled_from(["a", "b b", "<b>", "ü", '"', "\\", "None", "\ud800", "1", "x" * 70])
 
 
 def boxes_of(domain, rng, n):
@@ -35,26 +35,8 @@ def same_population(one, other, rng) -> None:
     np.testing.assert_array_equal(one.masses(boxes, 5), other.masses(boxes, 5))
 
 
-@st.composite
-def tables(draw):
-    n = draw(st.integers(3, 40))
-    seed = draw(st.integers(0, 2**32 - 1))
-    rng = np.random.default_rng(seed)
-    words = draw(st.lists(WORDS, min_size=1, max_size=5, unique=True))
-    columns = {
-        "sex": rng.choice(["f", "m"], size=n),
-        "whole": rng.integers(-3, draw(st.integers(-2, 60)), size=n),
-        "number": np.where(rng.random(n) < draw(st.sampled_from([0.0, 0.2])), np.nan, rng.normal(size=n)),
-        "wörd": pd.Series(rng.choice(np.array(words, dtype=object), size=n), dtype=object),
-        "flag": rng.random(n) < 0.5,
-        "y": rng.choice(["no", "yes"], size=n),
-    }
-    columns["number"][0], columns["y"][0] = 0.5, "yes"
-    return pd.DataFrame(columns), draw(st.sampled_from([2, 4, 512])), rng
-
-
 @settings(max_examples=40, deadline=None)
-@given(tables(), st.sampled_from(sorted(STRUCTURES)))
+@given(small_tables(), st.sampled_from(sorted(STRUCTURES)))
 def test_what_is_written_is_read_again_to_the_last_bit(case, structure):
     frame, cells, rng = case
     held = justicia.fit_population(
