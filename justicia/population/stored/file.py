@@ -10,6 +10,8 @@ import numpy as np
 
 from justicia.errors import PopulationFileError
 from justicia.population.domain import Domain
+from justicia.population.mixture import MixturePopulation
+from justicia.population.stored.drawing import StoredPeople
 from justicia.words import did_you_mean, listed, value_text
 
 if TYPE_CHECKING:
@@ -123,8 +125,6 @@ class PopulationFile:
     @property
     def rows_of_people(self) -> bool:
         """Whether cells of single people are in it."""
-        from justicia.population.mixture import MixturePopulation
-
         return any(
             population.support is not None or isinstance(population, MixturePopulation)
             for grouping in self.groupings
@@ -184,8 +184,6 @@ class PopulationFile:
         rng = np.random.default_rng(random_state)
         share = population.sizes[inside] / population.sizes[inside].sum()
         counts = rng.multinomial(rows, share)
-        from justicia.population.stored.drawing import StoredPeople
-
         people = StoredPeople(self, grouping)
         drawn = [
             people.draw(population.sample_points(position, int(count), rng), position, rng)
