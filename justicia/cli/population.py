@@ -125,7 +125,7 @@ def show(file: str, group: str | None, feature: str | None, of: str, everything:
 
 @population.command()
 @click.argument("file")
-@click.option("--rows", required=True, type=click.IntRange(min=0), help="People to draw.")
+@click.option("--rows", required=True, type=int, help="People to draw.")
 @click.option("--out", required=True, metavar="FILE", help="CSV file to write; - for standard output.")
 @click.option("--group", metavar="COLUMN=VALUE,…", help="Of these groups alone.  [default: everybody]")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same people every time.")

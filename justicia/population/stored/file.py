@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["PopulationFile", "StoredGrouping", "StoredLabel", "Table"]
 
 
+_MOST_ROWS = 1_000_000_000
+
+
 @dataclass(frozen=True)
 class Table:
     """The table that populations were fitted on.
@@ -175,8 +178,8 @@ class PopulationFile:
         """
         import pandas as pd
 
-        if rows < 0:
-            raise PopulationFileError(f"{rows} rows cannot be drawn")
+        if not 0 <= rows <= _MOST_ROWS:
+            raise PopulationFileError(f"{rows} rows cannot be drawn: ask for a number between 0 and {_MOST_ROWS:,}")
         wanted = {name: value_text(value) for name, value in (group or {}).items()}
         grouping = self.having(wanted)
         population = grouping.everybody
