@@ -17,6 +17,8 @@ from justicia.errors import EncodingMismatchError, InputError, JusticiaError
 if TYPE_CHECKING:
     from justicia.audit import Audit, verify
     from justicia.enclosure import Enclosure
+    from justicia.population.stored import PopulationFile
+    from justicia.population_files import fit_population, read_population
 
 __all__ = [
     "Audit",
@@ -24,11 +26,21 @@ __all__ = [
     "EncodingMismatchError",
     "InputError",
     "JusticiaError",
+    "PopulationFile",
     "__version__",
+    "fit_population",
+    "read_population",
     "verify",
 ]
 
-_LAZY = {"Audit": "justicia.audit", "Enclosure": "justicia.enclosure", "verify": "justicia.audit"}
+_LAZY = {
+    "Audit": "justicia.audit",
+    "Enclosure": "justicia.enclosure",
+    "PopulationFile": "justicia.population.stored",
+    "fit_population": "justicia.population_files",
+    "read_population": "justicia.population_files",
+    "verify": "justicia.audit",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from justicia import encoders, models, solvers, tables
 from justicia.cautions import warn_of_fit, warn_of_weakness, warn_of_width
+from justicia.choices import check_choices, check_numbers
 from justicia.collecting import Announcements
 from justicia.comparison import GroupingAudit, RequirementAudit, compare, judge
 from justicia.enclosure import Enclosure
 from justicia.fitting import held_out_fit
+from justicia.given import Given, given_bins, given_groupings, label_of, settle_population, with_values
 from justicia.inputs import (
     as_list,
     as_names,
     as_requirements,
-    check_choices,
-    check_numbers,
     collapse_one_hot,
     columns_for_model,
     drop_missing,
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.population import Population
+    from justicia.population.stored import PopulationFile
+    from justicia.tables.one_hot import OneHot
     from justicia.watching import Progress
 
 __all__ = ["Audit", "verify"]
@@ -69,6 +71,12 @@ class Audit:
     announcements, warnings : tuple of str
     command : tuple of str or None
         The command line, when there was one.
+    given_population : PopulationFile or None
+        Where the populations come from; None when they were fitted on the rows.
+    bins : dict of str to list of float
+        Edges at which numeric sensitive columns were cut.
+    one_hot : tuple of tables.OneHot
+        Features that are several columns of the table.
     """
 
     model: models.ModelFile
@@ -88,6 +96,9 @@ class Audit:
     announcements: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     command: tuple[str, ...] | None = field(default=None)
+    given_population: PopulationFile | None = None
+    bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    one_hot: tuple[OneHot, ...] = ()
 
     @property
     def by_group(self) -> pd.DataFrame:
@@ -98,6 +109,12 @@ class Audit:
     def population(self) -> Population:
         """The population of the first grouping."""
         return self.groupings[0].population
+
+    def population_file(self) -> PopulationFile:
+        """The populations that the rates were found under, to be written with its `to_json`."""
+        from justicia.population_files import population_of_audit
+
+        return population_of_audit(self)
 
     def measure(self, name: str) -> Enclosure | None:
         """A verified measure of the first grouping, one of `justicia.metrics.MEASURES`; None when undefined."""
@@ -187,7 +204,7 @@ def verify(
     y: Any = None,
     label: str | None = None,
     favorable: Any = None,
-    population: str = "auto",
+    population: str | os.PathLike[str] | PopulationFile = "auto",
     search: str = "enumerate",
     solver: str = "auto",
     time_limit: float | None = None,
@@ -225,8 +242,9 @@ def verify(
         Column of the true outcomes.
     favorable : class or list of classes, optional
         What is good for the person. Left out, it is found.
-    population : str
-        "auto", "tree", "independent" or "empirical".
+    population : str, path or PopulationFile
+        "auto", "tree", "independent" or "empirical"; or a population file, whose groups and true outcome are the
+        default then.
     search : str
         "enumerate": every group; "learn": the most and least favored, found by branch and bound.
     solver : str
@@ -244,7 +262,8 @@ def verify(
     require : str or sequence of str
         Requirements such as "disparate_impact>=0.8".
     check_fit : bool
-        Compare the population's rates also with rows that were held out when it was fitted, in 5 folds.
+        Compare the population's rates also with rows that were held out when it was fitted, in 5 folds. One that is
+        given is compared with all rows as it is.
     features : sequence of str, optional
         The columns that a model fitted without column names takes, in its order.
     one_hot : mapping of str to sequence of str, or False, optional
@@ -288,6 +307,7 @@ def verify(
 
     with Announcements() as said:
         requirements = as_requirements(require)
+        structure, file = settle_population(population)
         given = settle_inputs(
             model, data, y, sensitive_features,
             label=label, na=na, delimiter=delimiter, encoding=encoding, seed=seed, trust=trust_model,
@@ -295,8 +315,11 @@ def verify(
         fitted = models.unwrap(given.file.predictor)
         columns = columns_for_model(fitted, given.table, as_names(features), given.label)
         seen = collapse_one_hot(fitted, given.table, columns, one_hot, given.label)
-        found = tables.find_groupings(seen.table, given.groupings)
-        edges = tables.check_bins(bins or {}, found)
+        named = given.groupings
+        if file is not None:
+            named = given_groupings(file, named, list(seen.table.people.columns))
+        found = tables.find_groupings(seen.table, named)
+        edges = tables.check_bins(given_bins(file, bins, found) if file is not None else bins or {}, found)
         if missing == "drop":
             seen = drop_missing(seen, found)
         table, frame = seen.table, seen.frame
@@ -304,14 +327,15 @@ def verify(
         roles = tables.assign_roles(
             table,
             sensitive=found,
-            label=given.label,
+            label=given.label if given.label is not None or file is None else label_of(file, table),
             favorable=as_list(favorable),
             classes=fitted.classes,
             model_columns=columns,
             classify=lambda: encoders.predict(fitted, frame),
         )
 
-        decision, domain = encoders.encode(fitted, frame, roles.favorable)
+        frame, looked_at = (frame, frame) if file is None else with_values(frame, file.domain)
+        decision, domain = encoders.encode(fitted, looked_at, roles.favorable)
         points = domain.points(frame)
         check = encoders.check_encoding(fitted, decision, domain, frame, points, roles.favorable)
         unseen = domain.unseen(frame, points)
@@ -321,16 +345,25 @@ def verify(
         engine = solvers.pick(solver, decision)
         tolerance = engine.tolerance if tolerance is None else tolerance
         groups = [tables.group_rows(table.people, names, bins=edges, missing=missing) for names in roles.groupings]
+        stored = None
+        if file is not None:
+            asked = given.label is not None
+            if check_fit:
+                logger.info("the population is given, so nothing is held out: all rows are compared with it as it is")
+            stored, roles = Given.settle(file, decision, domain, frame, roles, seen.expansion, asked=asked)
+            groups = [one.beside(file.grouping(one.sensitive).everybody.groups) for one in groups]
         question = Question(
             decision, domain, points, frame, groups, roles.strata,
-            population, engine, solvers.Effort(search, time_limit, tolerance, delta), requirements, progress,
-            seen.one_hot, seen.expansion,
+            structure, engine, solvers.Effort(search, time_limit, tolerance, delta), requirements, progress,
+            seen.one_hot, seen.expansion, stored,
         )  # fmt: skip
         groupings = []
         for grouping in groups:
             people, solution, _ = question.ask(grouping)
             strata = {kind: question.ask_stratum(grouping, kind) for kind in roles.strata}
-            held_out = held_out_fit(question, grouping, check.selected, confidence, seed) if check_fit else None
+            held_out = None
+            if check_fit and file is None:
+                held_out = held_out_fit(question, grouping, check.selected, confidence, seed)
             groupings.append(compare(grouping, people, solution, check.selected, strata, confidence, held_out))
         warn_of_weakness(groupings, roles, check, asked=given.label is not None)
         warn_of_width(groupings, tolerance, time_limit, interrupted=question.effort.interruption.pressed)
@@ -340,6 +373,7 @@ def verify(
     return Audit(
         given.file, fitted, table, roles, domain.names, unseen, decision, added, check, tuple(groupings), verdicts,
         search, tolerance, confidence, said.announcements, said.warnings, None if command is None else tuple(command),
+        file, edges, tuple(seen.one_hot),
     )  # fmt: skip
 
 

@@ -44,6 +44,11 @@ def warn_of_width(
         why = "memory ran out"
     elif stopped == {"settled"}:
         why = "every requirement is settled, so the search for narrower ones ended"
+    elif stopped == {"cells"}:
+        why = (
+            "the model tells people in one cell of the population apart; a population fitted with more --cells narrows "
+            "them"
+        )
     elif stopped:
         why = "pass --time-limit to give more time"
         if any(grouping.solution.interval is not None for grouping in groupings):
@@ -79,7 +84,7 @@ def warn_of_weakness(
     small = {
         counted(few, "group") + f" of {' x '.join(grouping.sensitive)}"
         for grouping in groupings
-        if (few := sum(0 < group.n < _FEW_PEOPLE for group in grouping.groups))
+        if (few := int((grouping.population.sizes < _FEW_PEOPLE).sum()))
     }
     structure = groupings[0].population.structure
     if small and structure in ("auto", "tree"):

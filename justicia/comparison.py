@@ -283,7 +283,7 @@ def compare(
     groups : Grouping
     population : Population
     solution : Solution
-        Enclosures of the selection rates.
+        Enclosures of the selection rates of the first groups; the population knows nothing of the others.
     selected : bool array of shape (n_rows,)
         What `predict` says.
     strata : dict of str to Stratum
@@ -294,11 +294,16 @@ def compare(
         Of populations fitted without the rows that they are compared with.
     """
     counts = {"selection_rate": _counts(groups, selected, np.ones(len(selected), dtype=bool))}
-    verified: dict[str, Sequence[Enclosure | None]] = {"selection_rate": solution.enclosures}
+    n_known = len(solution.enclosures)
+    unknown: tuple[None, ...] = (None,) * (len(groups.groups) - n_known)
+    verified: dict[str, Sequence[Enclosure | None]] = {"selection_rate": (*solution.enclosures, *unknown)}
     for kind, stratum in strata.items():
         counts[kind] = _counts(groups, selected, stratum.rows)
         verified[kind] = stratum.enclosures
-    inner = {"selection_rate": solution.intervals, **{kind: stratum.intervals for kind, stratum in strata.items()}}
+    inner = {
+        "selection_rate": (*solution.intervals, *unknown),
+        **{kind: stratum.intervals for kind, stratum in strata.items()},
+    }
     samples = {kind: _sample_rates(k, n, confidence) for kind, (k, n) in counts.items()}
     none: list[Any] = [None] * len(groups.groups)
     (k, n), positives, negatives = counts["selection_rate"], counts.get("tpr"), counts.get("fpr")
@@ -309,9 +314,9 @@ def compare(
             int(k[i]),
             None if positives is None else int(positives[1][i]),
             None if negatives is None else int(negatives[1][i]),
-            solution.enclosures[i],
+            verified["selection_rate"][i],
             samples["selection_rate"][i],
-            None,
+            _note(int(n[i]), i < n_known),
             verified.get("tpr", none)[i],
             verified.get("fpr", none)[i],
             samples.get("tpr", none)[i],
@@ -334,6 +339,12 @@ def compare(
         measure_fit(groups, solution.enclosures, k, n, confidence),
         held_out,
     )
+
+
+def _note(n: int, known: bool) -> str | None:
+    if not known:
+        return "unknown: the population has nobody of this group"
+    return None if n else "no rows: the rate is that of the population alone"
 
 
 def _counts(groups: Grouping, selected: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

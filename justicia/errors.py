@@ -9,6 +9,7 @@
     │   ├── LabelError                     label or favorable outcome cannot be settled
     │   ├── RequirementError               a requirement cannot be read
     │   ├── ModelFileError                 a model file is refused or cannot be loaded
+    │   ├── PopulationFileError            a population file is refused, or does not fit the model or the call
     │   └── UnsupportedModelError (TypeError)  no encoder, or a step that no encoder follows
     ├── MissingDependencyError (ImportError)   an optional package is not installed; exit code 2
     └── EncodingMismatchError (AssertionError) the encoding does not reproduce `predict`; exit code 4
@@ -26,6 +27,7 @@ __all__ = [
     "LabelError",
     "MissingDependencyError",
     "ModelFileError",
+    "PopulationFileError",
     "RequirementError",
     "TableError",
     "UnsupportedModelError",
@@ -60,6 +62,10 @@ class RequirementError(InputError):
 
 class ModelFileError(InputError):
     """Raised when a model file is refused or cannot be loaded."""
+
+
+class PopulationFileError(InputError):
+    """Raised when a population file is refused, or does not fit the model or what is asked."""
 
 
 class UnsupportedModelError(InputError, TypeError):

@@ -88,12 +88,14 @@ def measure_fit(
     ----------
     grouping : Grouping
     enclosures : sequence of Enclosure
+        Of the first groups; others are left out.
     k, n : int arrays of shape (n_groups,)
         Selected rows and rows of each group; groups without rows are left out.
     confidence : float
     folds : int, optional
     """
     held = np.flatnonzero(n > 0)
+    held = held[held < len(enclosures)]
     lo, hi = simultaneous_wilson(k[held], n[held], confidence)
     groups = []
     for i, low, high in zip(held.tolist(), lo.tolist(), hi.tolist(), strict=True):

@@ -14,7 +14,6 @@ import numpy as np
 from justicia import models, tables
 from justicia.errors import EncodingMismatchError, InputError, LabelError, TableError
 from justicia.metrics import Requirement, parse_requirement
-from justicia.solvers import SEARCHES
 from justicia.tables.one_hot import OneHot, collapse, settle_one_hot
 from justicia.tables.roles import find_groupings
 from justicia.words import counted, did_you_mean, listed
@@ -28,42 +27,18 @@ __all__ = [
     "as_list",
     "as_names",
     "as_requirements",
-    "check_choices",
-    "check_numbers",
     "collapse_one_hot",
     "columns_for_model",
     "drop_missing",
     "settle_inputs",
+    "settle_table",
+    "table_with_groups",
 ]
 
 logger = logging.getLogger(__name__)
 
-MISSING_WAYS = ("error", "group", "drop")
 _LABEL = "y"
 _FEATURE = "sensitive_feature"
-
-
-def check_choices(search: str, missing: str) -> None:
-    """Refuse words that name no choice."""
-    for name, word, choices in (("search", search, SEARCHES), ("missing", missing, MISSING_WAYS)):
-        if word not in choices:
-            raise InputError(f"{name} cannot be {word!r}{did_you_mean(word, choices)}")
-
-
-def check_numbers(confidence: Any, time_limit: Any, tolerance: Any, delta: Any) -> None:
-    """Refuse numbers that mean nothing."""
-    given = {"confidence": confidence, "time_limit": time_limit, "tolerance": tolerance, "delta": delta}
-    for name, value in given.items():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
-            raise InputError(f"{name} is a number, not {value!r}")
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence {confidence:g} does not lie between 0 and 1")
-    if not 0 < delta < 1:
-        raise InputError(f"delta {delta:g} does not lie between 0 and 1: it is the probability that an interval misses")
-    if time_limit is not None and not time_limit >= 0:
-        raise InputError(f"time limit {time_limit:g} is no number of seconds")
-    if tolerance is not None and not 0 < tolerance <= 1:
-        raise InputError(f"tolerance {tolerance:g} does not lie between 0 and 1: it is a width of bounds of rates")
 
 
 def as_list(value: Any) -> list[Any] | None:
@@ -125,6 +100,32 @@ def settle_inputs(
     if not trained_here:
         file = _model_file(model, trust)
     strip = file is None or not _keeps_blanks(file.predictor)
+    table, groupings, label = settle_table(
+        data, y, sensitive_features, label=label, na=na, delimiter=delimiter, encoding=encoding, strip=strip
+    )
+    if file is None:
+        file, label = _trained(str(model), table, label, groupings, seed)
+    return Inputs(file, table, groupings, label)
+
+
+def settle_table(
+    data: Any,
+    y: Any,
+    sensitive_features: Any,
+    *,
+    label: str | None,
+    na: Sequence[str],
+    delimiter: str | None,
+    encoding: str,
+    strip: bool,
+) -> tuple[tables.Table, list[list[str]] | None, str | None]:
+    """Read the table, and put columns that were given apart beside it.
+
+    Returns
+    -------
+    table, groupings, label
+        As `Inputs` has them.
+    """
     table = tables.read_table(data, na=na, delimiter=delimiter, encoding=encoding, strip=strip)
     groupings, beside = _settle_sensitive(sensitive_features, table.frame)
     if y is not None:
@@ -134,9 +135,7 @@ def settle_inputs(
         beside[label] = values
     index = getattr(data, "index", None)
     table = replace(table, beside={name: _beside(name, values, table.frame, index) for name, values in beside.items()})
-    if file is None:
-        file, label = _trained(str(model), table, label, groupings, seed)
-    return Inputs(file, table, groupings, label)
+    return table, groupings, label
 
 
 def _model_file(model: Any, trust: bool) -> models.ModelFile:
@@ -366,21 +365,24 @@ def collapse_one_hot(
 
 def drop_missing(seen: Collapsed, groupings: Sequence[Sequence[str]]) -> Collapsed:
     """Leave out the people who have no value in a sensitive column, and count them."""
-    kept, dropped = tables.rows_with_groups(seen.table.people, groupings)
-    if not dropped:
-        return seen
+    table, kept = table_with_groups(seen.table, groupings)
+    return replace(seen, table=table, frame=seen.frame[kept].reset_index(drop=True))
+
+
+def table_with_groups(table: tables.Table, groupings: Sequence[Sequence[str]]) -> tuple[tables.Table, np.ndarray]:
+    """The people who have a value in every sensitive column, and which rows they were."""
+    kept, dropped = tables.rows_with_groups(table.people, groupings)
     if not kept.any():
         raise TableError("no row has a value in every sensitive column")
-    table = seen.table
+    for reason, rows in dropped.items():
+        logger.warning("%s left out: %s", counted(rows, "row is", "rows are"), reason)
     cut = replace(
         table,
         frame=table.frame[kept].reset_index(drop=True),
         beside={name: column[kept].reset_index(drop=True) for name, column in table.beside.items()},
         dropped={**table.dropped, **dropped},
     )
-    for reason, rows in dropped.items():
-        logger.warning("%s left out: %s", counted(rows, "row is", "rows are"), reason)
-    return replace(seen, table=cut, frame=seen.frame[kept].reset_index(drop=True))
+    return cut if dropped else table, kept
 
 
 def _widened(frame: pd.DataFrame, fitted: models.FittedModel) -> pd.DataFrame:

@@ -11,8 +11,9 @@ import numpy as np
 
 from justicia import population
 from justicia.comparison import Stratum
-from justicia.ssat import Formula
-from justicia.tables.groups import first_rows, ranks
+from justicia.given import Given, Seen
+from justicia.solvers.brackets import solve_between
+from justicia.tallies import Tallies
 from justicia.watching import Watch
 
 if TYPE_CHECKING:
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     from justicia.watching import Progress
 
 __all__ = ["Question"]
-
-_MOST_ATOMS = 3_000
-"""With more combinations of groups and true outcomes, every population is counted from the rows."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,8 @@ class Question:
         Features of the domain that are several columns of the table.
     expansion : OneHotExpansion or None
         Turns drawn people into the columns that the model takes.
+    given : Given or None
+        Populations of a file, in place of those of the rows.
     """
 
     decision: Decision
@@ -75,26 +75,11 @@ class Question:
     progress: Progress | None = None
     one_hot: Sequence[OneHot] = ()
     expansion: OneHotExpansion | None = None
+    given: Given | None = None
 
     @cached_property
-    def _atoms(self) -> tuple[population.Counts, np.ndarray]:
-        """Counts by all groupings and strata at once, whose sums give every population, and each atom's first row."""
-        keys = np.zeros(len(self.points), dtype=np.int64)
-        for grouping in self.groupings:
-            keys = ranks(keys * len(grouping.groups) + grouping.codes)
-        for rows in self.strata.values():
-            keys = ranks(keys * 2 + rows)
-        first = first_rows(keys)
-        names = tuple((str(atom),) for atom in range(len(first)))
-        return population.Counts(names, self.domain.sizes, keys, self.points), first
-
-    def _counts(self, groups: tuple[tuple[str, ...], ...], codes: np.ndarray) -> population.Counts:
-        """Counts of the people by group; those of code -1 are left out."""
-        atoms, first = self._atoms
-        if len(first) > _MOST_ATOMS:
-            kept = codes >= 0
-            return population.Counts(groups, self.domain.sizes, codes[kept], self.points[kept], everybody=atoms)
-        return atoms.regrouped(groups, codes[first])
+    def _tallies(self) -> Tallies:
+        return Tallies(self.domain, self.points, self.groupings, self.strata, self.one_hot)
 
     def ask(
         self, grouping: Grouping, rows: np.ndarray | None = None, kind: str = "selection_rate"
@@ -118,33 +103,29 @@ class Question:
         kept : int array
             Positions of those groups in the grouping.
         """
-        kept = np.arange(len(grouping.groups))
-        codes = grouping.codes
-        if rows is not None:
-            held = np.bincount(codes[rows], minlength=len(kept)) > 0
-            kept = np.flatnonzero(held)
-            codes = np.where(rows, (np.cumsum(held) - 1)[codes], -1)
-        counts = self._counts(tuple(grouping.groups[position] for position in kept), codes)
-        sensitive = set(grouping.sensitive)
-        fixed = sensitive | {
-            feature.name for feature in self.one_hot if sensitive & {*feature.columns, *feature.aliases}
-        }
-        people = population.fit(self.structure, counts, self.domain, grouping.sensitive, frozenset(fixed))
+        people, kept = self._population(grouping, rows, kind)
+        absent, names = len(grouping.groups) - len(kept), " x ".join(grouping.sensitive)
+        watch = Watch(self.requirements, kind, names, absent, self.effort.tolerance, self.progress)
+        seen = Seen(people, self.decision, self.decision) if self.given is None else self.given.seen(people)
+        effort = replace(self.effort, watch=watch)
+        return people, solve_between(self.engine, seen.population, seen.least, seen.most, effort), kept
+
+    def _population(self, grouping: Grouping, rows: np.ndarray | None, kind: str) -> tuple[Population, np.ndarray]:
+        """The population of the people, or of those of one true outcome, and the positions of its groups."""
+        if self.given is not None:
+            return self.given.population(grouping, kind)
+        people, kept, codes = self._tallies.fit(self.structure, grouping, rows)
         people.people = population.People(
             self.frame, self.domain, self.points, lambda group: np.flatnonzero(codes == group), self.expansion
         )
-        formula = Formula(people, self.decision)
-        absent, names = len(grouping.groups) - len(kept), " x ".join(grouping.sensitive)
-        watch = Watch(self.requirements, kind, names, absent, self.effort.tolerance, self.progress)
-        solution = self.engine.solve(formula, replace(self.effort, watch=watch))
-        return people, solution, kept
+        return people, kept
 
     def ask_stratum(self, grouping: Grouping, kind: str) -> Stratum:
         """The same among the people of one true outcome; None for groups that have none."""
         rows = self.strata[kind]
         enclosures: list[Enclosure | None] = [None] * len(grouping.groups)
         intervals = list(enclosures)
-        if not rows.any():
+        if not (rows.any() if self.given is None else self.given.has(grouping, kind)):
             return Stratum(rows, None, tuple(enclosures), 0.0)
         people, solution, kept = self.ask(grouping, rows, kind)
         for position, enclosure, interval in zip(kept, solution.enclosures, solution.intervals, strict=True):

@@ -157,3 +157,25 @@ def group_counts(draw: st.DrawFn, most_groups: int = 6) -> tuple[np.ndarray, np.
     n = draw(st.lists(st.integers(1, 5000), min_size=1, max_size=most_groups))
     k = [draw(st.integers(0, total)) for total in n]
     return np.array(k), np.array(n)
+
+
+WORDS = st.sampled_from(["a", "b b", "<b>", "ü", '"', "\\", "None", "\ud800", "1", "x" * 70])
+
+
+@st.composite
+def small_tables(draw):
+    """A table of words, numbers and truth values, a number of cells, and a generator for more."""
+    n = draw(st.integers(3, 40))
+    seed = draw(st.integers(0, 2**32 - 1))
+    rng = np.random.default_rng(seed)
+    words = draw(st.lists(WORDS, min_size=1, max_size=5, unique=True))
+    columns = {
+        "sex": rng.choice(["f", "m"], size=n),
+        "whole": rng.integers(-3, draw(st.integers(-2, 60)), size=n),
+        "number": np.where(rng.random(n) < draw(st.sampled_from([0.0, 0.2])), np.nan, rng.normal(size=n)),
+        "wörd": pd.Series(rng.choice(np.array(words, dtype=object), size=n), dtype=object),
+        "flag": rng.random(n) < 0.5,
+        "y": rng.choice(["no", "yes"], size=n),
+    }
+    columns["number"][0], columns["y"][0] = 0.5, "yes"
+    return pd.DataFrame(columns), draw(st.sampled_from([2, 4, 512])), rng

@@ -15,6 +15,7 @@ import click
 
 from justicia._version import __version__
 from justicia.cli.datasets import datasets
+from justicia.cli.population import population
 from justicia.cli.verify import verify
 from justicia.errors import JusticiaError
 from justicia.words import shown
@@ -33,6 +34,7 @@ def cli(debug: bool) -> None:
 
 
 cli.add_command(verify)
+cli.add_command(population)
 cli.add_command(datasets)
 
 

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from typing import Any
 
 import click
 
+from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, reading_options
+from justicia.cli.population import write_population
 from justicia.words import shown
 
 __all__ = ["verify"]
-
-
-class _Announcer(logging.Handler):
-    """Writes each announcement and warning once, to standard error."""
-
-    def __init__(self, quiet: bool) -> None:
-        super().__init__(logging.WARNING if quiet else logging.INFO)
-        self._said: set[str] = set()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        text = record.getMessage()
-        if text not in self._said:
-            self._said.add(text)
-            kind = "warning" if record.levelno >= logging.WARNING else "note"
-            click.echo(f"{kind}: {shown(text, 1000)}", err=True)
 
 
 class _Bar:
@@ -72,8 +58,8 @@ class _Bar:
     "--population",
     default="auto",
     show_default=True,
-    metavar="auto|tree|independent|empirical",
-    help="The distribution that rates are exact about.",
+    metavar="auto|tree|independent|empirical|FILE",
+    help="The distribution that rates are exact about, or a file of `justicia population fit` that holds it.",
 )
 @click.option(
     "--search",
@@ -113,6 +99,11 @@ class _Bar:
     metavar="FILE",
     help="Write the audit as JSON; - for standard output, in place of the tables.",
 )
+@click.option(
+    "--population-out",
+    metavar="FILE",
+    help="Write the populations that the rates were found under; - for standard output, in place of the tables.",
+)
 @click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
 @click.option(
     "--one-hot",
@@ -133,9 +124,7 @@ class _Bar:
     metavar="COLUMN=EDGE,EDGE",
     help="Cut a numeric sensitive column, as in age=25,40,60; an edge belongs to the class below. Repeatable.",
 )
-@click.option("--na", multiple=True, metavar="WORD", help="A word that means missing, besides the empty cell.")
-@click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file.  [default: ,]")
-@click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file.")
+@reading_options
 @click.option("--seed", type=int, default=0, show_default=True, help="For a model trained here, and --check-fit.")
 @click.option("--trust-model", is_flag=True, help="Load whatever the model file holds; runs code of whoever made it.")
 @click.option("--all-groups", is_flag=True, help="Print every group, however many there are.")
@@ -150,54 +139,53 @@ def verify(context: click.Context, /, **options: Any) -> int:
     justicia verify --model tree --data adult --require 'disparate_impact>=0.8'
     """  # noqa: D301 (click reads the escape)
     from justicia.audit import verify as run
-    from justicia.report.writing import check_target
+    from justicia.report.writing import check_different, check_target
 
     quiet = options.pop("quiet")
-    handler = _Announcer(quiet)
-    logger = logging.getLogger("justicia")
-    logger.addHandler(handler)
-    logger.propagate = False
-    json_file = options.pop("json_file")
-    check_target(json_file, inputs=(options["model"], options["data"]))
+    targets = {"json": options.pop("json_file"), "population": options.pop("population_out")}
+    inputs = [options["model"], options["data"], options["population"]]
+    for target in targets.values():
+        check_target(target, inputs=inputs)
+    check_different(targets.values())
     options.pop("debug")
     all_groups = options.pop("all_groups")
-    sensitive = [[name.strip() for name in names.split(",")] for names in options.pop("sensitive")]
-    features = options.pop("features")
+    sensitive = [names_of(names) for names in options.pop("sensitive")]
     one_hot = options.pop("one_hot")
-    bins = options.pop("bins")
-    delimiter = options.pop("delimiter")
     bar = _Bar(quiet)
-    try:
-        audit = run(
-            options.pop("model"),
-            options.pop("data"),
-            sensitive_features=sensitive or None,
-            one_hot=False if one_hot == ("none",) else dict(_named_list(text, "--one-hot") for text in one_hot),
-            bins=dict(_named_list(text, "--bins") for text in bins),
-            features=None if features is None else [name.strip() for name in features.split(",")],
-            delimiter="\t" if delimiter in ("\\t", "tab") else delimiter,
-            progress=bar.show,
-            command=["justicia", *(sys.argv[1:] if context.obj is None else context.obj)],
-            **options,
-        )
-        bar.stop()
-        if json_file == "-":
-            click.echo(audit.to_json(), nl=False)
-        else:
-            if json_file is not None:
-                audit.to_json(json_file)
-            _print(audit, all_groups)
-        return audit.exit_code
-    finally:
-        bar.stop()
-        logger.removeHandler(handler)
+    with announcing(quiet):
+        try:
+            audit = run(
+                options.pop("model"),
+                options.pop("data"),
+                sensitive_features=sensitive or None,
+                one_hot=False if one_hot == ("none",) else named_lists(one_hot, "--one-hot"),
+                bins=named_lists(options.pop("bins"), "--bins"),
+                features=names_of(options.pop("features")),
+                delimiter=delimiter_of(options.pop("delimiter")),
+                progress=bar.show,
+                command=["justicia", *(sys.argv[1:] if context.obj is None else context.obj)],
+                **options,
+            )
+        finally:
+            bar.stop()
+        _write(audit, targets, all_groups)
+    return audit.exit_code
 
 
-def _named_list(text: str, option: str) -> tuple[str, list[str]]:
-    name, equals, items = text.partition("=")
-    if not equals or not name.strip():
-        raise click.BadParameter(f"{text!r} is not of the form name=one,two", param_hint=option)
-    return name.strip(), [item.strip() for item in items.split(",")]
+def _write(audit: Any, targets: dict[str, str | None], all_groups: bool) -> None:
+    """Files first, then what standard output is for."""
+    texts = {}
+    if targets["population"] is not None:
+        texts["population"] = write_population(audit.population_file(), targets["population"])
+    if targets["json"] == "-":
+        texts["json"] = audit.to_json()
+    elif targets["json"] is not None:
+        audit.to_json(targets["json"])
+    held = [text for text in texts.values() if text is not None]
+    if held:
+        click.echo(held[0], nl=False)
+    else:
+        _print(audit, all_groups)
 
 
 def _print(audit: Any, all_groups: bool) -> None:

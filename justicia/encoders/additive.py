@@ -65,6 +65,8 @@ class Score:
     exact : callable or None
         Takes a column and values, returns whether every term is the exact product of two short numbers; None when the
         terms are rounded anyway.
+    monotone : bool
+        Whether every term never falls, or never rises, as its value grows.
     """
 
     base: float
@@ -78,6 +80,7 @@ class Score:
     response_error: float = 0.0
     response_scale: float = 0.0
     exact: Callable[[int, np.ndarray], bool] | None = None
+    monotone: bool = False
 
     @classmethod
     def of_sum(
@@ -138,7 +141,7 @@ def encode_additive(
     if sum(len(block.outputs) for block in blocks) != width:
         raise ModelFileError(f"the steps before the model do not give the {width} columns that it takes")
     wanted = {int(column): np.zeros(0) for column in score.columns}
-    layout = cut_into_cells(blocks, frame, wanted, allow_nan=False, terms=score.terms)
+    layout = cut_into_cells(blocks, frame, wanted, allow_nan=False, terms=score.terms, monotone=score.monotone)
 
     sizes = layout.domain.sizes
     contributions = [np.zeros(size) for size in sizes]

@@ -58,6 +58,7 @@ def cut_into_cells(
     cast: type[np.floating[Any]] = np.float32,
     allow_nan: bool = True,
     terms: Callable[[int, np.ndarray], np.ndarray] | None = None,
+    monotone: bool = False,
 ) -> Layout:
     """Find the cells of every source column that a test depends on.
 
@@ -75,6 +76,8 @@ def cut_into_cells(
         Whether the estimator takes NaN.
     terms : callable, optional
         What an additive model makes of values of a column of the matrix; NaN where it takes none.
+    monotone : bool
+        Whether every term never falls, or never rises, as its value grows.
 
     Returns
     -------
@@ -96,7 +99,7 @@ def cut_into_cells(
             column.values = _interval_values(column.edges)
     _settle_specials(blocks, columns, fills, frame, allow_nan, tests, terms)
     values = _outputs(blocks, columns, fills, frame)
-    features, values = _features(columns, values, tests, cast, terms)
+    features, values = _features(columns, values, tests, cast, terms, monotone)
     feature_of = {
         output: position for position, column in enumerate(columns.values()) for _, _, output in column.outputs
     }
@@ -291,6 +294,7 @@ def _features(
     tests: Mapping[int, np.ndarray],
     cast: type[np.floating[Any]],
     terms: Callable[[int, np.ndarray], np.ndarray] | None,
+    monotone: bool,
 ) -> tuple[list[Feature], dict[int, np.ndarray]]:
     """Features from the cut columns; neighbouring intervals that the model cannot tell apart become one cell."""
     features = []
@@ -320,10 +324,31 @@ def _features(
         labels = _run_labels(column.values, differs) if column.by_value else _interval_labels(kept)
         labels += ["(missing)"] if column.takes_missing else []
         missing = len(kept) + 1 if column.takes_missing else None
+        ranges = members = None
+        if column.by_value:
+            runs = np.split(np.array(column.values, dtype=np.float64), np.flatnonzero(differs) + 1)
+            ranges = np.array([[run[0], run[-1]] for run in runs])
+            if not (monotone and _is_one_curve(column, tests)):
+                members = tuple(tuple(run.tolist()) for run in runs)
         features.append(
-            Feature(column.name, tuple(labels), tuple(held), kept, missing=missing, by_value=column.by_value)
+            Feature(
+                column.name,
+                tuple(labels),
+                tuple(held),
+                kept,
+                missing=missing,
+                by_value=column.by_value,
+                ranges=ranges,
+                members=members,
+            )
         )
     return features, values
+
+
+def _is_one_curve(column: Column, tests: Mapping[int, np.ndarray]) -> bool:
+    """Whether the model sees one number that only rises, or only falls, with the column's value."""
+    wires = [wire for wire, (_, _, output) in zip(wires_of(column), column.outputs, strict=True) if output in tests]
+    return len(wires) == 1 and wires[0].monotone
 
 
 def _categorical(column: Column) -> Feature:

@@ -61,6 +61,7 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
         operations=len(weight) + 2,
         response=lambda method, scores, of_second: _response(estimator, method, scores, of_second),
         exact=exact,
+        monotone=True,
     )
     return encode_additive(model, frame, favorable, score)
 

@@ -65,5 +65,6 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
         operations=len(weight) + dual.size + 2,
         response=response,
         threshold=float(np.nextafter(0.0, -1.0)),
+        monotone=True,
     )
     return encode_additive(model, frame, favorable, score)

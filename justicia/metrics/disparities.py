@@ -56,7 +56,7 @@ def _defined(rates: Undefinable, kind: str) -> tuple[list[Enclosure], str | None
     missing = len(rates) - len(held)
     if not missing:
         return held, None
-    without = {"true positive": "positives", "false positive": "negatives"}[kind]
+    without = {"true positive": "positives", "false positive": "negatives"}.get(kind, "people in the population")
     return held, f"{counted(missing, 'group')} without {without}"
 
 

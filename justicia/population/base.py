@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.population.domain import Domain
-    from justicia.population.people import People
 
-__all__ = ["Box", "Boxes", "Node", "Population"]
+__all__ = ["Box", "Boxes", "Draws", "Node", "Population"]
 
 Box = Sequence["np.ndarray | None"]
 """A set of cells a feature: a bool array of shape (n_cells,), or None for every cell."""
@@ -52,6 +51,14 @@ class Node:
     within: np.ndarray | None
 
 
+class Draws(Protocol):
+    """Turns points into rows of a frame."""
+
+    def draw(self, points: np.ndarray, group: int, rng: np.random.Generator) -> pd.DataFrame:
+        """One person a point, of the group at position `group`."""
+        ...
+
+
 class Population(ABC):
     """A probability distribution over the domain for each group.
 
@@ -66,7 +73,7 @@ class Population(ABC):
         Groups, each with at least one row.
     sizes : int array of shape (n_groups,)
         Rows of each group.
-    people : People or None
+    people : Draws or None
         Turns points into rows of a frame; set by `verify`.
     """
 
@@ -75,7 +82,7 @@ class Population(ABC):
     sensitive: tuple[str, ...]
     groups: tuple[tuple[str, ...], ...]
     sizes: np.ndarray
-    people: People | None = None
+    people: Draws | None = None
 
     @property
     def n_groups(self) -> int:

@@ -43,6 +43,12 @@ class Feature:
         Cell of missing values; None when the model takes none.
     by_value : bool
         A numeric feature's cells are runs of the table's own values: nothing is known of numbers between them.
+    ranges : float64 array of shape (n_intervals, 2), or None
+        Smallest and largest value that people in each interval have, NaN where no more is known than the edges.
+    members : tuple of tuple of float, or None
+        All values in each interval, where numbers between two of them may be unlike both.
+    integers : bool
+        A numeric feature's values are whole numbers.
     """
 
     name: str
@@ -53,6 +59,9 @@ class Feature:
     unseen: int | None = None
     missing: int | None = None
     by_value: bool = False
+    ranges: np.ndarray | None = None
+    members: tuple[tuple[float, ...], ...] | None = None
+    integers: bool = False
 
     @property
     def numeric(self) -> bool:
@@ -61,6 +70,11 @@ class Feature:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def n_intervals(self) -> int:
+        """Number of intervals of a numeric feature, 0 for others."""
+        return 0 if self.edges is None else len(self.edges) + 1
 
     def cells_of(self, values: pd.Series[Any]) -> np.ndarray:
         """Cell index of each value, int32 array of shape (n_rows,).

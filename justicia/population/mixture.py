@@ -37,6 +37,8 @@ class MixturePopulation(Population):
 
     Attributes
     ----------
+    network, class_weights, rows, row_weights
+        As given.
     weights : float64 array of shape (n_groups, n_classes)
         Probability of each class of the network in each group; what is missing to 1 is the rows'.
     """
@@ -57,6 +59,7 @@ class MixturePopulation(Population):
         self.network = network
         self.rows = rows
         self.row_weights = row_weights
+        self.class_weights = class_weights
         self.weights = (1.0 - row_weights)[:, None] * class_weights
         self.domain = rows.domain
         self.sensitive = rows.sensitive
@@ -82,6 +85,10 @@ class MixturePopulation(Population):
     def parents(self) -> dict[str, list[str]]:
         """Names of the features that each dependent feature depends on beside the group and its class."""
         return self.network.parents
+
+    def over(self, network: NetworkPopulation, rows: EmpiricalPopulation) -> MixturePopulation:
+        """The same mixture of other parts."""
+        return MixturePopulation(self.structure, self._description, network, self.class_weights, rows, self.row_weights)
 
     def of_class(self, one: int) -> NetworkPopulation:
         """One class of the network, in the mixture's own groups."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from justicia.population.domain import Domain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pandas as pd
 
-    from justicia.population.domain import Domain
+    from justicia.population.domain import Feature
 
 __all__ = ["People"]
 
@@ -46,6 +49,21 @@ class People:
         self._points = points
         self._members = members
         self._finish = finish
+
+    def observed(self) -> Domain:
+        """The domain, with the smallest and largest number and the unseen values that people have in each cell."""
+        return Domain(
+            tuple(
+                _observed(feature, self._frame[feature.name], self._points[:, position])
+                for position, feature in enumerate(self._domain.features)
+            )
+        )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the people."""
+        held = self._frame.columns if self._finish is None else self._finish.outputs
+        return tuple(str(name) for name in held)
 
     def draw(self, points: np.ndarray, group: int, rng: np.random.Generator) -> pd.DataFrame:
         """One person a point, of the group at position `group`.
@@ -96,3 +114,21 @@ class People:
         if extra:
             column = pd.concat([column.astype(object), pd.Series(extra, dtype=object)]).infer_objects()
         return column.iloc[rows].reset_index(drop=True)
+
+
+def _observed(feature: Feature, column: pd.Series[Any], cells: np.ndarray) -> Feature:
+    if feature.numeric:
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        known = ~np.isnan(numbers)
+        integers = bool((numbers[known] == np.rint(numbers[known])).all())
+        if feature.ranges is not None:
+            return replace(feature, integers=integers)
+        ranges = np.full((feature.n_intervals, 2), np.nan)
+        for cell in np.unique(cells[known]).tolist():
+            held = numbers[known & (cells == cell)]
+            ranges[cell] = held.min() + 0.0, held.max() + 0.0
+        return replace(feature, ranges=ranges, integers=integers)
+    if feature.unseen is None:
+        return feature
+    strange = column[cells == feature.unseen].unique().tolist()
+    return replace(feature, cells={**feature.cells, **dict.fromkeys(strange, feature.unseen)})

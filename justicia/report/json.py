@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from justicia.comparison import Extreme, GroupAudit, GroupingAudit, MeasureAudit, SampleRate
     from justicia.enclosure import Enclosure
     from justicia.fitting import Fit
+    from justicia.population.stored import PopulationFile
 
 __all__ = ["SCHEMA", "audit_to_dict", "audit_to_json", "fixed_time", "schema"]
 
@@ -127,7 +128,7 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
             "mismatches": 0,
             "ties": audit.self_check.ties,
         },
-        "groupings": [_grouping(grouping) for grouping in audit.groupings],
+        "groupings": [_grouping(grouping, audit.given_population) for grouping in audit.groupings],
         "requirements": [
             {"text": held.text, "status": held.status, "reason": held.reason} for held in audit.requirements
         ],
@@ -149,7 +150,7 @@ def _score(audit: Audit) -> dict[str, Any] | None:
     }
 
 
-def _grouping(grouping: GroupingAudit) -> dict[str, Any]:
+def _grouping(grouping: GroupingAudit, given: PopulationFile | None) -> dict[str, Any]:
     measures = {
         name: _measure(grouping.measures[name], grouping.delta(*RATES_OF[name])) if name in grouping.measures else None
         for name in _ALL_MEASURES
@@ -162,6 +163,7 @@ def _grouping(grouping: GroupingAudit) -> dict[str, Any]:
             "description": grouping.population.description,
             "classes": grouping.population.n_classes if isinstance(grouping.population, MixturePopulation) else None,
             "parents": grouping.population.parents,
+            "file": None if given is None else {"name": given.name, "sha256": given.sha256},
             "fit": {
                 **_fit(grouping, grouping.fit),
                 "held_out": None

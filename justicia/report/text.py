@@ -76,7 +76,7 @@ def _heading(audit: Audit) -> RenderableType:
     solution = audit.groupings[0].solution
     if isinstance(audit.decision, LinearThreshold):
         grid.add_row("rule", Text(rule_text(audit.decision)))
-    grid.add_row("population", Text(_population(audit.groupings[0])))
+    grid.add_row("population", _text(_population(audit)))
     grid.add_row("fit", Text(_fit(audit)))
     grid.add_row("engine", Text(f"{solution.engine}, {_guarantee(audit)}"))
     grid.add_row(
@@ -90,14 +90,16 @@ def _heading(audit: Audit) -> RenderableType:
     return Group(Text("Audit by justicia", style="bold"), grid)
 
 
-def _population(grouping: GroupingAudit) -> str:
+def _population(audit: Audit) -> str:
+    population, given = audit.groupings[0].population, audit.given_population
     meaning = {
         "tree": "each feature depends on the group and at most one other feature",
         "independent": "features independent given the group",
         "empirical": "the rows themselves",
     }
-    structure = grouping.population.structure
-    return f"{structure}: {grouping.population.description or meaning.get(structure, 'given')}"
+    structure = population.structure
+    source = "" if given is None else f"{given.name or 'given'}, "
+    return f"{source}{structure}: {population.description or meaning.get(structure, 'given')}"
 
 
 def _fit(audit: Audit) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from justicia.errors import InputError
 
-__all__ = ["check_target", "write_whole"]
+__all__ = ["check_different", "check_target", "write_whole"]
 
 
 def check_target(path: str | None, inputs: Sequence[str] = ()) -> None:
@@ -38,6 +38,20 @@ def check_target(path: str | None, inputs: Sequence[str] = ()) -> None:
     for source in inputs:
         if target.exists() and Path(source).exists() and target.samefile(source):
             raise InputError(f"{path} is read as an input and would be written over: name another file")
+
+
+def check_different(paths: Iterable[str | None]) -> None:
+    """Refuse two outputs with one target.
+
+    Raises
+    ------
+    InputError
+    """
+    named = [path for path in paths if path is not None]
+    places = [path if path == "-" else os.path.realpath(path) for path in named]
+    for position, place in enumerate(places):
+        if place in places[:position]:
+            raise InputError(f"two outputs are written to {named[position]}: name different files")
 
 
 def write_whole(path: str | os.PathLike[str], text: str) -> None:

@@ -64,6 +64,15 @@ class Grouping:
         """Rows of each group, int array of shape (n_groups,)."""
         return np.bincount(self.codes, minlength=len(self.groups))
 
+    def beside(self, groups: Sequence[tuple[str, ...]]) -> Grouping:
+        """The same people, with some groups first, whether they have rows or not; others that have rows follow."""
+        others = [group for group in self.groups if group not in set(groups)]
+        together = (*groups, *others)
+        index = {group: position for position, group in enumerate(together)}
+        target = np.array([index[group] for group in self.groups], dtype=np.int64)
+        empty = tuple(group for group in self.empty if group not in index)
+        return Grouping(self.sensitive, together, target[self.codes], empty)
+
     def named(self, group: Sequence[str]) -> dict[str, str]:
         """A group as a mapping from sensitive column to value."""
         return dict(zip(self.sensitive, group, strict=True))

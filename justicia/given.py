@@ -1,0 +1,378 @@
+"""An audit under populations that come from a file: what the model makes of their cells, and whose groups they know."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from justicia.encoders.lifting import lift
+from justicia.errors import InputError, PopulationFileError
+from justicia.population import STRUCTURES
+from justicia.population.coarsening import coarsened, possible_cells
+from justicia.population.reach import known_values, reach
+from justicia.population.stored import PopulationFile, StoredGrouping, read_population_file
+from justicia.population.stored.drawing import StoredPeople
+from justicia.words import counted, did_you_mean, listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from justicia.encoders import Decision
+    from justicia.models import OneHotExpansion
+    from justicia.population import Domain, Population
+    from justicia.tables import Grouping, Roles, Table
+
+__all__ = ["Given", "Seen", "given_bins", "given_groupings", "label_of", "settle_population", "with_values"]
+
+logger = logging.getLogger(__name__)
+
+_LARGEST_WHOLE = 2**53
+"""Larger whole numbers cannot be told apart as floats."""
+
+
+def settle_population(population: Any) -> tuple[str, PopulationFile | None]:
+    """The structure to fit, and the file that stands in its place.
+
+    Raises
+    ------
+    InputError
+        When there is no such structure, and no such file.
+    """
+    if isinstance(population, PopulationFile):
+        return population.structure, population
+    if isinstance(population, str) and population in STRUCTURES:
+        return population, None
+    if not isinstance(population, (str, Path)):
+        raise InputError(f"a population is a structure, a file or a PopulationFile, not {type(population).__name__}")
+    if not Path(population).exists():
+        raise InputError(
+            f"no population is called {str(population)!r}, and there is no such file"
+            f"{did_you_mean(population, STRUCTURES)}"
+        )
+    file = read_population_file(population)
+    return file.structure, file
+
+
+def given_groupings(file: PopulationFile, named: list[list[str]] | None, columns: Sequence[str]) -> list[list[str]]:
+    """The groupings that are named, each in the file's order of columns, or all of the file's.
+
+    Raises
+    ------
+    PopulationFileError
+        When the file has no population of one of them.
+    """
+    if named is not None:
+        return [list(file.grouping(names).sensitive) for names in named]
+    held = [list(grouping.sensitive) for grouping in file.groupings]
+    absent = [name for names in held for name in names if name not in columns]
+    if absent:
+        raise PopulationFileError(
+            f"the population {file.name or 'given'} has groups by {absent[0]!r}, and the table has no such column"
+            f"{did_you_mean(absent[0], columns)}"
+        )
+    logger.info("sensitive: %s, as in the population; override with --sensitive", listed(map(" x ".join, held)))
+    return held
+
+
+def label_of(file: PopulationFile, table: Table) -> str | None:
+    """The file's column of the true outcome, where the table has it."""
+    if file.label is None or file.label.column not in table.people.columns:
+        return None
+    logger.info("label %s is that of the population; override with --label", file.label.column)
+    return file.label.column
+
+
+def given_bins(
+    file: PopulationFile, bins: Mapping[str, Sequence[Any]] | None, groupings: Sequence[Sequence[str]]
+) -> dict[str, Sequence[Any]]:
+    """Edges of numeric sensitive columns: those of the file, which others have to agree with.
+
+    Raises
+    ------
+    PopulationFileError
+        When they do not.
+    """
+    sensitive = {name for names in groupings for name in names}
+    held: dict[str, Sequence[Any]] = {name: edges for name, edges in file.bins.items() if name in sensitive}
+    for name, edges in (bins or {}).items():
+        try:
+            same = name in held and [float(edge) for edge in edges] == list(held[name])
+        except (TypeError, ValueError):
+            same = False
+        if not same:
+            cut = f"cut at {listed(held[name])}" if name in held else "not cut"
+            raise PopulationFileError(f"--bins {name}: in the population {file.name or 'given'} the column is {cut}")
+    return held
+
+
+def with_values(frame: pd.DataFrame, domain: Domain) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A table for the encoder, which looks at the values of numbers: with those that the population's cells have.
+
+    Returns
+    -------
+    frame : DataFrame of shape (n_rows, n_columns)
+        The same rows; in a wider type where a column cannot hold a value of the population.
+    extended : DataFrame
+        These rows and further ones.
+    """
+    import pandas as pd
+
+    position = {name: index for index, name in enumerate(domain.names)}
+    added: dict[str, list[Any]] = {}
+    for name in frame.columns:
+        if name not in position or frame[name].dtype.kind not in "iuf":
+            continue
+        feature = domain.features[position[name]]
+        held = set(frame[name].dropna().tolist())
+        values = [
+            value
+            for value in known_values(feature)
+            if not isinstance(value, str) and abs(value) <= _LARGEST_WHOLE and value not in held
+        ]
+        if feature.missing is not None and not frame[name].isna().any():
+            values.append(np.nan)
+        if values:
+            added[name] = values
+    if not added:
+        return frame, frame
+    n_more = max(map(len, added.values()))
+    below = frame.iloc[np.zeros(n_more, dtype=np.int64)].reset_index(drop=True)
+    columns = {}
+    for name in frame.columns:
+        values = added.get(name, [])
+        column, tail = frame[name], below[name]
+        if values:
+            padded = np.array([*values, *([values[0]] * (n_more - len(values)))], dtype=np.float64)
+            if not _holds(column, padded):
+                column = column.astype(np.float64)
+            tail = pd.Series(padded).where(~np.isnan(padded), None) if column.dtype.kind != "f" else pd.Series(padded)
+            tail = tail.astype(column.dtype)
+        columns[name] = pd.concat([column, tail], ignore_index=True)
+    extended = pd.DataFrame(columns)
+    return extended.iloc[: len(frame)].reset_index(drop=True), extended
+
+
+def _holds(column: pd.Series[Any], values: np.ndarray) -> bool:
+    """Whether a column's type can hold some numbers as they are."""
+    if isinstance(column.dtype, np.dtype):
+        with np.errstate(all="ignore"):
+            cast = values.astype(column.dtype)
+        if column.dtype.kind in "iu":
+            return not np.isnan(values).any() and bool((cast == values).all())
+        return bool(np.array_equal(cast.astype(np.float64), values, equal_nan=True))
+    return str(column.dtype).lower() == "float64" or (
+        column.dtype.kind in "iu" and bool((values[~np.isnan(values)] == np.rint(values[~np.isnan(values)])).all())
+    )
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What an engine is asked: decisions over the cells of a population that enclose the model's.
+
+    Attributes
+    ----------
+    population : Population
+    least, most : Decision
+        One and the same where no cell is in doubt.
+    """
+
+    population: Population
+    least: Decision
+    most: Decision
+
+
+@dataclass(frozen=True)
+class Given:
+    """Populations of a file, and a model.
+
+    Attributes
+    ----------
+    file : PopulationFile
+    decision : Decision
+    domain : Domain
+        Of the model.
+    frame : DataFrame of shape (n_rows, n_columns)
+        The columns that the model takes, for those that the file lacks.
+    kinds : dict of str to str
+        For each rate by true outcome, the population of the file that it is taken under.
+    expansion : OneHotExpansion or None
+    """
+
+    file: PopulationFile
+    decision: Decision
+    domain: Domain
+    frame: pd.DataFrame
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    expansion: OneHotExpansion | None = None
+
+    @classmethod
+    def settle(
+        cls,
+        file: PopulationFile,
+        decision: Decision,
+        domain: Domain,
+        frame: pd.DataFrame,
+        roles: Roles,
+        expansion: OneHotExpansion | None,
+        *,
+        asked: bool,
+    ) -> tuple[Given, Roles]:
+        """Bring file and model together; the roles lose the true outcome where the file's is another.
+
+        Raises
+        ------
+        PopulationFileError
+            When the file lacks a feature of the model, or the true outcome that was `asked` for is another.
+        """
+        absent = [name for name in domain.names if name not in file.domain.names]
+        if absent:
+            raise PopulationFileError(
+                f"the population {file.name or 'given'} lacks {listed(absent)}, which the model depends on"
+                f"{did_you_mean(absent[0], file.domain.names)}"
+            )
+        kinds = _kinds(file, roles, asked)
+        if not kinds:
+            roles = replace(roles, truth=None)
+        given = cls(file, decision, domain, frame, kinds, expansion)
+        given._say_what_is_unseen()
+        return given, roles
+
+    def has(self, grouping: Grouping, kind: str) -> bool:
+        """Whether the file has a population for such a rate."""
+        return self._stored(grouping, kind) is not None
+
+    def population(self, grouping: Grouping, kind: str) -> tuple[Population, np.ndarray]:
+        """The population for a rate, and the positions of its groups in the grouping.
+
+        Parameters
+        ----------
+        grouping : Grouping
+            With the groups of the file's population of everybody among its own.
+        kind : str
+            "selection_rate", "tpr" or "fpr".
+        """
+        population = self._stored(grouping, kind)
+        if population is None:
+            raise PopulationFileError(f"the population {self.file.name or 'given'} has nobody with such a true outcome")
+        index = {group: position for position, group in enumerate(grouping.groups)}
+        population = copy.copy(population)
+        population.people = _People(self, self.file.grouping(grouping.sensitive), population, grouping)
+        return population, np.array([index[group] for group in population.groups], dtype=np.int64)
+
+    def _stored(self, grouping: Grouping, kind: str) -> Population | None:
+        stored = self.file.grouping(grouping.sensitive)
+        return stored.populations.get("everybody" if kind == "selection_rate" else self.kinds[kind])
+
+    def _reach(self, population: Population) -> dict[int, tuple[int, np.ndarray]]:
+        """For each feature of the model, its place in the file and the cells that each cell there may hold."""
+        possible = possible_cells(population)
+        found = {}
+        for position, feature in enumerate(self.domain.features):
+            place = population.domain.names.index(feature.name)
+            try:
+                touched = reach(population.domain.features[place], feature, possible[place])
+            except InputError as error:
+                raise PopulationFileError(f"the population {self.file.name or 'given'}: {error}") from None
+            found[position] = place, touched
+        return found
+
+    def seen(self, population: Population) -> Seen:
+        """What is asked of an engine.
+
+        The population and the decision themselves, where their cells are the same; else the population with fewer
+        cells, and decisions over them.
+        """
+        found = self._reach(population)
+        if population.domain.names == self.domain.names and all(
+            touched.shape[0] == touched.shape[1] and _same(touched, possible)
+            for (_, touched), possible in zip(found.values(), possible_cells(population), strict=True)
+        ):
+            return Seen(population, self.decision, self.decision)
+        kinds = {}
+        for place, touched in found.values():
+            kinds[place] = np.unique(touched, axis=0, return_inverse=True)[1].ravel()
+        coarse = coarsened(population, kinds)
+        position, touched_by = {}, {}
+        for feature, (place, touched) in found.items():
+            new = coarse.feature.index(place)
+            position[feature] = new
+            _, first = np.unique(coarse.cells[new], return_index=True)
+            touched_by[feature] = touched[first]
+        lifted = lift(self.decision, coarse.population.domain.sizes, position, touched_by)
+        return Seen(coarse.population, lifted.least, lifted.most)
+
+    def _say_what_is_unseen(self) -> None:
+        """Warn of values of the population that the model was not fitted on."""
+        possible = possible_cells(self.file.groupings[0].everybody)
+        for feature in self.domain.features:
+            fine = self.file.domain.features[place := self.file.domain.names.index(feature.name)]
+            if feature.numeric or feature.unseen is None:
+                continue
+            values = known_values(fine) if fine.numeric else [v for v, c in fine.cells.items() if possible[place][c]]
+            strange = [value for value in values if feature.cells.get(value, feature.unseen) == feature.unseen]
+            if strange:
+                logger.warning(
+                    "column %s holds %s in the population that the model was not fitted on: %s",
+                    *(feature.name, counted(len(strange), "value"), listed(strange, 5)),
+                )
+
+
+def _same(touched: np.ndarray, possible: np.ndarray) -> bool:
+    """Whether every cell that has people is the model's cell of the same number."""
+    return bool((touched == np.eye(len(touched), dtype=bool))[possible].all())
+
+
+def _kinds(file: PopulationFile, roles: Roles, asked: bool) -> dict[str, str]:
+    """Which population of the file each rate by true outcome is taken under; none where the outcomes are others."""
+    truth, label = roles.truth, file.label
+    if truth is None:
+        return {}
+    if label is None:
+        problem = "was fitted without a true outcome: pass --label to justicia population fit"
+    elif label.column != truth.name:
+        problem = f"was fitted for the true outcome in column {label.column!r}, not {truth.name!r}"
+    elif truth.words == ", ".join(sorted(label.favorable)):
+        return {"tpr": "favorable", "fpr": "unfavorable"}
+    elif truth.words == ", ".join(sorted(label.unfavorable)):
+        return {"tpr": "unfavorable", "fpr": "favorable"}
+    else:
+        problem = f"was fitted with {listed(label.favorable)} as the favorable outcome, not {truth.words}"
+    message = f"the population {file.name or 'given'} {problem}"
+    if asked and label is not None:
+        raise PopulationFileError(f"{message}; leave --label out for selection rates alone")
+    logger.warning("%s; true and false positive rates are left out", message)
+    return {}
+
+
+@dataclass(frozen=True)
+class _People:
+    """Draws people of a file's population as the model takes them; columns that the file lacks come from the table."""
+
+    given: Given
+    stored: StoredGrouping
+    population: Population
+    grouping: Grouping
+
+    def draw(self, points: np.ndarray, group: int, rng: np.random.Generator) -> pd.DataFrame:
+        import pandas as pd
+
+        key = self.population.groups[group]
+        position = self.stored.everybody.groups.index(key)
+        held = StoredPeople(self.given.file, self.stored).features(points, position, rng)
+        members = np.flatnonzero(self.grouping.codes == self.grouping.groups.index(key))
+        members = members if len(members) else np.arange(len(self.grouping.codes))
+        columns = {}
+        for name in self.given.frame.columns:
+            if name in held:
+                columns[name] = held[name]
+            else:
+                rows = rng.choice(members, size=len(points))
+                columns[name] = self.given.frame[name].iloc[rows].reset_index(drop=True)
+        people = pd.DataFrame(columns)
+        return people if self.given.expansion is None else self.given.expansion.transform(people)

@@ -1,0 +1,266 @@
+"""Fit populations before the model is known, and keep those of an audit."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from justicia import tables
+from justicia.choices import MISSING_WAYS
+from justicia.errors import InputError, LabelError, TableError
+from justicia.inputs import as_list, as_names, settle_table, table_with_groups
+from justicia.population import STRUCTURES
+from justicia.population.fine_cells import MOST_CELLS, fine_domain
+from justicia.population.stored import PopulationFile, StoredGrouping, StoredLabel, Table, read_population_file
+from justicia.report.json import fixed_time
+from justicia.tables.one_hot import collapse, settle_one_hot
+from justicia.tallies import Tallies
+from justicia.words import counted, did_you_mean, listed, value_text
+
+if TYPE_CHECKING:
+    from justicia.audit import Audit
+
+__all__ = ["fit_population", "population_of_audit", "read_population"]
+
+logger = logging.getLogger(__name__)
+
+_KINDS = {"favorable": "tpr", "unfavorable": "fpr"}
+_MOST_OUTCOMES = 1_000
+
+read_population = read_population_file
+
+
+def fit_population(
+    data: Any,
+    *,
+    sensitive_features: Any = None,
+    y: Any = None,
+    label: str | None = None,
+    favorable: Any = None,
+    structure: str = "auto",
+    cells: int = MOST_CELLS,
+    list_numbers: bool = False,
+    leave_out: str | Sequence[str] = (),
+    one_hot: Mapping[str, Sequence[str]] | bool | None = None,
+    missing: str = "error",
+    bins: Mapping[str, Sequence[Any]] | None = None,
+    na: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+) -> PopulationFile:
+    """Fit populations of groups to a table, for models that are not known yet.
+
+    Parameters
+    ----------
+    data, sensitive_features, y, label, favorable, one_hot, missing, bins, na, delimiter, encoding
+        As `justicia.verify` takes them; the label is described or named, never found by its values.
+    structure : str
+        "auto", "tree", "independent" or "empirical".
+    cells : int
+        Cells of a column, at most: columns of numbers with more distinct values have cells of several, inside of which
+        a model may tell people apart, and then answers are bounds.
+    list_numbers : bool
+        Keep all numbers of such cells, for models whose score rises and falls with a column.
+    leave_out : str or sequence of str
+        Columns that are no features.
+
+    Returns
+    -------
+    PopulationFile
+        Its `to_json` writes it; `justicia.verify` takes it as `population`.
+
+    Raises
+    ------
+    InputError
+        When something in the call or the table is wrong; the message says what to do.
+
+    Examples
+    --------
+    >>> import justicia
+    >>> people = justicia.fit_population("ricci", structure="tree")
+    >>> people
+    <PopulationFile of race, tree: 5 features>
+    >>> justicia.verify("tree", "ricci", population=people).disparate_impact.exact
+    True
+    """
+    _check_choices(structure, missing, cells)
+    table, named, label = settle_table(
+        data, y, sensitive_features, label=label, na=na, delimiter=delimiter, encoding=encoding, strip=True
+    )
+    label = _label_column(table, label)
+    given = one_hot if isinstance(one_hot, Mapping) else {}
+    exclude = [label] if label is not None else []
+    held = settle_one_hot(table.frame, given, search=one_hot is not False, exclude=exclude)
+    source = [str(name) for name in table.frame.columns if name not in exclude]
+    left_out = _left_out(leave_out, source)
+    inside = {column for feature in held for column in feature.columns}
+    names = [*(name for name in source if name not in inside), *(feature.name for feature in held)]
+    table = replace(table, frame=collapse(table.frame, held))
+    found = tables.find_groupings(table, named)
+    if label is not None and any(label in columns for columns in found):
+        raise InputError(f"column {label!r} is the label, and a sensitive column is none: name others with --sensitive")
+    edges = tables.check_bins(bins or {}, found)
+    if missing == "drop":
+        table, _ = table_with_groups(table, found)
+
+    domain = fine_domain(
+        table.frame, [name for name in names if name not in left_out], cells, list_numbers=list_numbers
+    )
+    if not domain.features:
+        raise TableError("no column of the table is left to be a feature of the population")
+    _announce_cells(domain, cells)
+    groups = [tables.group_rows(table.people, columns, bins=edges, missing=missing) for columns in found]
+    outcome, strata = _strata(table, label, favorable)
+    tallies = Tallies(domain, domain.points(table.frame), groups, strata, held)
+    groupings = []
+    for grouping in groups:
+        populations = {"everybody": tallies.fit(structure, grouping)[0]}
+        populations |= {kind: tallies.fit(structure, grouping, rows)[0] for kind, rows in strata.items() if rows.any()}
+        groupings.append(StoredGrouping(grouping.sensitive, **populations))
+    return PopulationFile(
+        domain, tuple(groupings), Table(table.source, table.sha256, len(table.frame), table.dropped),
+        tuple(name for name in source if name not in left_out), outcome, edges, tuple(held), _now(),
+    )  # fmt: skip
+
+
+def population_of_audit(audit: Audit) -> PopulationFile:
+    """The populations that an audit's rates were found under.
+
+    Of populations fitted on the rows, the cells are the model's own; an audit of the same model under the file gives
+    the same answer to the last bit.
+    """
+    names = _names(audit)
+    stored = []
+    for grouping in audit.groupings:
+        held = {"everybody": grouping.population}
+        for kind, name in names.items():
+            population = grouping.strata[kind].population if kind in grouping.strata else None
+            if population is not None:
+                held[name] = population
+        stored.append(StoredGrouping(grouping.sensitive, **held))
+    if audit.given_population is not None:
+        return audit.given_population.with_groupings(stored)
+    from justicia.population import People
+
+    people = audit.population.people
+    if not isinstance(people, People):
+        raise TypeError("an audit's population draws people from its rows")
+    domain = people.observed()
+    table, truth = audit.table, audit.roles.truth
+    label = None
+    if truth is not None:
+        values = {value_text(value) for value in table.people[truth.name].dropna().unique()}
+        favorable = {value_text(value) for value in table.people[truth.name][truth.strata["tpr"]].unique()}
+        favorable = favorable or {truth.words}
+        label = StoredLabel(truth.name, tuple(sorted(favorable)), tuple(sorted(values - favorable)))
+    return PopulationFile(
+        domain, tuple(stored), Table(table.source, table.sha256, len(table.frame), table.dropped), people.columns,
+        label, audit.bins, tuple(one for one in audit.one_hot if one.name in domain.names), _now(),
+    )  # fmt: skip
+
+
+def _names(audit: Audit) -> dict[str, str]:
+    """Which population of a file belongs to which rate."""
+    file, truth = audit.given_population, audit.roles.truth
+    swapped = (
+        file is not None
+        and file.label is not None
+        and truth is not None
+        and truth.words != ", ".join(sorted(file.label.favorable))
+    )
+    return {"tpr": "unfavorable", "fpr": "favorable"} if swapped else {kind: name for name, kind in _KINDS.items()}
+
+
+def _now() -> str:
+    fixed = fixed_time()
+    time = datetime.now(UTC).replace(microsecond=0) if fixed is None else fixed
+    return time.isoformat().replace("+00:00", "Z")
+
+
+def _check_choices(structure: Any, missing: str, cells: Any) -> None:
+    if structure not in STRUCTURES:
+        raise InputError(f"no population is called {structure!r}{did_you_mean(structure, STRUCTURES)}")
+    if missing not in MISSING_WAYS:
+        raise InputError(f"missing cannot be {missing!r}{did_you_mean(missing, MISSING_WAYS)}")
+    if isinstance(cells, bool) or not isinstance(cells, int) or cells < 2:
+        raise InputError(f"cells is a whole number of 2 or more, not {cells!r}")
+
+
+def _label_column(table: tables.Table, label: str | None) -> str | None:
+    columns = table.people.columns
+    if label is not None:
+        if label not in columns:
+            raise TableError(f"label column {label!r} is not in the table{did_you_mean(label, columns)}")
+        return label
+    described = table.description
+    if described is not None and described.label in columns:
+        logger.info("label %s is the data set description's; override with --label", described.label)
+        return described.label
+    logger.info("no label is named: the population serves selection rates alone; pass --label for the others")
+    return None
+
+
+def _left_out(leave_out: str | Sequence[str], columns: Sequence[str]) -> set[str]:
+    names = as_names(leave_out) or []
+    for name in names:
+        if name not in columns:
+            raise TableError(f"--leave-out {name}: there is no such column{did_you_mean(name, columns)}")
+    return set(names)
+
+
+def _strata(table: tables.Table, label: str | None, favorable: Any) -> tuple[StoredLabel | None, dict[str, np.ndarray]]:
+    """The true outcome, and the rows of each kind of it."""
+    if label is None:
+        if favorable is not None:
+            raise LabelError("a favorable outcome is named, and no label: pass --label")
+        return None, {}
+    column = table.people[label]
+    texts = sorted({value_text(value) for value in column.dropna().unique()[:_MOST_OUTCOMES]})
+    if not texts or len(texts) == _MOST_OUTCOMES:
+        raise LabelError(f"label column {label!r} has {counted(len(texts), 'value')}, which are no outcomes")
+    good = [value_text(value) for value in as_list(favorable) or []]
+    if len(good) == 1 and good[0] not in texts and "," in good[0]:
+        good = [part.strip() for part in good[0].split(",")]
+    if not good:
+        good = [_favorable_found(table, label, texts)]
+    for value in good:
+        if value not in texts:
+            raise LabelError(f"label column {label!r} never holds {value!r}{did_you_mean(value, texts)}")
+    positive = column.map(value_text, na_action="ignore").isin(good).to_numpy(dtype=bool)
+    known = column.notna().to_numpy()
+    others = tuple(text for text in texts if text not in good)
+    return StoredLabel(label, tuple(good), others), {"favorable": known & positive, "unfavorable": known & ~positive}
+
+
+def _favorable_found(table: tables.Table, label: str, texts: list[str]) -> str:
+    described = table.description
+    if described is not None and described.label == label and described.favorable in texts:
+        logger.info(
+            "favorable outcome %s is the data set description's; override with --favorable", described.favorable
+        )
+        return described.favorable
+    if len(texts) > 2:
+        raise LabelError(f"which outcome is favorable? pass --favorable with one or more of {listed(texts, 40)}")
+    # With two values it does not matter: a model that favors the other one finds the two changed about.
+    logger.info("favorable outcome %s is the label's last value; override with --favorable", texts[-1])
+    return texts[-1]
+
+
+def _announce_cells(domain: Any, cells: int) -> None:
+    wide = [
+        feature.name
+        for feature in domain.features
+        if (feature.ranges is not None and (feature.ranges[:, 0] < feature.ranges[:, 1]).any())
+        or len(set(feature.cells.values())) < len(feature.cells)
+    ]
+    if wide:
+        logger.info(
+            "%s: more than %s values, so cells hold several; a model that tells these apart gets bounds; override with "
+            "--cells",
+            *(listed(wide), f"{cells:,}"),
+        )

@@ -1,0 +1,101 @@
+"""People counted by all groupings and true outcomes at once, so that every population is a sum of the same counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from justicia import population
+from justicia.tables.groups import first_rows, ranks
+
+if TYPE_CHECKING:
+    from justicia.population import Domain, Population
+    from justicia.tables import Grouping
+    from justicia.tables.one_hot import OneHot
+
+__all__ = ["Tallies"]
+
+_MOST_ATOMS = 3_000
+"""With more combinations of groups and true outcomes, every population is counted from the rows."""
+
+
+@dataclass(frozen=True)
+class Tallies:
+    """People by group, true outcome and domain point.
+
+    Attributes
+    ----------
+    domain : Domain
+    points : int array of shape (n_rows, n_features)
+    groupings : sequence of Grouping
+    strata : dict of str to bool array of shape (n_rows,)
+        Rows of each true outcome; they exclude each other.
+    one_hot : sequence of OneHot
+        Features of the domain that are several columns of the table.
+    """
+
+    domain: Domain
+    points: np.ndarray
+    groupings: Sequence[Grouping]
+    strata: dict[str, np.ndarray]
+    one_hot: Sequence[OneHot] = ()
+
+    @cached_property
+    def _atoms(self) -> tuple[population.Counts, np.ndarray]:
+        """Counts by all groupings and strata at once, whose sums give every population, and each atom's first row."""
+        keys = np.zeros(len(self.points), dtype=np.int64)
+        for grouping in self.groupings:
+            keys = ranks(keys * len(grouping.groups) + grouping.codes)
+        for rows in self.strata.values():
+            keys = ranks(keys * 2 + rows)
+        first = first_rows(keys)
+        names = tuple((str(atom),) for atom in range(len(first)))
+        return population.Counts(names, self.domain.sizes, keys, self.points), first
+
+    def _counts(self, groups: tuple[tuple[str, ...], ...], codes: np.ndarray) -> population.Counts:
+        """Counts of the people by group; those of code -1 are left out."""
+        atoms, first = self._atoms
+        if len(first) > _MOST_ATOMS:
+            kept = codes >= 0
+            return population.Counts(groups, self.domain.sizes, codes[kept], self.points[kept], everybody=atoms)
+        return atoms.regrouped(groups, codes[first])
+
+    def fit(
+        self, structure: str, grouping: Grouping, rows: np.ndarray | None = None
+    ) -> tuple[Population, np.ndarray, np.ndarray]:
+        """Fit a population to the people, or to those of one true outcome.
+
+        Parameters
+        ----------
+        structure : str
+        grouping : Grouping
+            One of the groupings.
+        rows : bool array of shape (n_rows,), optional
+            One of the strata, with people in it; everybody when left out.
+
+        Returns
+        -------
+        population : Population
+            Of the groups that have people there.
+        kept : int array
+            Positions of those groups in the grouping.
+        codes : int array of shape (n_rows,)
+            Position of each person's group in the population; -1 for people who are left out.
+        """
+        kept = np.arange(len(grouping.groups))
+        codes = grouping.codes
+        if rows is not None:
+            held = np.bincount(codes[rows], minlength=len(kept)) > 0
+            kept = np.flatnonzero(held)
+            codes = np.where(rows, (np.cumsum(held) - 1)[codes], -1)
+        counts = self._counts(tuple(grouping.groups[position] for position in kept), codes)
+        sensitive = set(grouping.sensitive)
+        fixed = sensitive | {
+            feature.name for feature in self.one_hot if sensitive & {*feature.columns, *feature.aliases}
+        }
+        people = population.fit(structure, counts, self.domain, grouping.sensitive, frozenset(fixed))
+        return people, kept, codes
