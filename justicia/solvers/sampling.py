@@ -135,7 +135,7 @@ class OpenBoxes:
         wanted = np.maximum(need * quantile / max(width, 1e-9) ** 2, _PILOT)
         # Late or not, as long as the pilot took is well spent.
         able = max(deadline - now, now - start) * _SPARE / each
-        if able < len(groups) * _PILOT:
+        if able < len(groups) * _PILOT / 2:
             return None
         if wanted.sum() > able:
             wanted = np.maximum(able * need / need.sum(), _PILOT / 2)
