@@ -19,8 +19,8 @@ import numpy as np
 from numba import njit
 
 __all__ = [
-    "EMPTY", "UNCOUNTED", "choose", "has_mass", "mass_of", "outcome_of", "place", "prioritize", "reach", "settle",
-    "split", "workspace",
+    "EMPTY", "OPEN", "UNCOUNTED", "choose", "has_mass", "mass_of", "outcome_of", "place", "prioritize", "reach",
+    "settle", "split", "workspace",
 ]  # fmt: skip
 
 OPEN, YES, NO, TIED, EMPTY = 0, 1, 2, 3, 4
@@ -316,6 +316,7 @@ def place(box, free, boxes, halves, tree_words, rule, weights, priority, totals)
             boxes[2][row, i] = halves[2][half, i]
         for i in range(3):
             boxes[3][row, i] = halves[3][half, i]
+        for i in range(4):
             boxes[4][row, i] = halves[4][half, i]
         for i in range(tree_words[half]):
             boxes[5][row, i] = halves[5][half, i]

@@ -37,8 +37,8 @@ class Boxes:
     mass : float64 array of shape (n, n_groups)
     numbers : float64 array of shape (n, 3)
         Least score, largest score, sum of what is settled and no longer held.
-    counts : int32 array of shape (n, 3)
-        Trees that are open, splits so far, outcome.
+    counts : int32 array of shape (n, 4)
+        Trees that are open, splits so far, outcome; the test to split at, where `LeafSets` have found it.
     trees : array of shape (n, width)
         What each tree has within reach, as `LeafSets` or `TopNodes` have it.
     """
@@ -58,7 +58,7 @@ class Boxes:
             np.zeros((n, n_words), np.uint64),
             np.zeros((n, n_groups)),
             np.zeros((n, 3)),
-            np.zeros((n, 3), np.int32),
+            np.zeros((n, 4), np.int32),
             np.zeros((n, len(trees)), trees.dtype),
         )
 
@@ -183,7 +183,7 @@ class Problem:
         boxes.numbers[0] = -np.inf, np.inf, self.rule[2]
         boxes.counts[0, 0] = self.trees.n_trees
         boxes.trees[0] = self.trees.root
-        self.trees.prune(boxes, self.tests, self.masks)
+        self.trees.prepare(boxes, self.tests, self.masks, self.population, self.rule)
         return boxes
 
     def expand(

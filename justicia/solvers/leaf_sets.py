@@ -81,10 +81,13 @@ class LeafSets:
             nodes, *_runs(decision, nodes, held, bits), trees, bits, np.concatenate(values), len(sets),
         )  # fmt: skip
 
-    def prune(self, boxes: Boxes, tests: np.ndarray, masks: np.ndarray) -> None:
-        """Take out of the first box's leaves those behind tests that tell no cells apart."""
+    def prepare(
+        self, boxes: Boxes, tests: np.ndarray, masks: np.ndarray, population: tuple[np.ndarray, ...], rule: np.ndarray
+    ) -> None:
+        """Take out of the first box's leaves those behind tests that tell no cells apart, and bound its score."""
         runs, at, sides = self.arrays[1:4]
         kernels.prune(boxes.cells[0], boxes.words[0], boxes.trees[0], runs, at, sides, tests, masks)
+        kernels.evaluate(boxes.arrays, self.arrays, tests, masks, population, rule)
 
     def starts(self, boxes: Boxes, chosen: np.ndarray, base: float) -> tuple[np.ndarray, np.ndarray]:
         """Node at which each tree is open in some boxes, -1 where it is not; what the latter and the base add up to."""

@@ -46,7 +46,9 @@ class TopNodes:
         self._tree_of = np.repeat(np.arange(self.n_trees), np.diff([*decision.roots, len(decision.left)]))
         self.arrays: tuple[Any, ...] = nodes, self.leaves, used, _BUDGET, _depth(decision)
 
-    def prune(self, boxes: Boxes, tests: np.ndarray, masks: np.ndarray) -> None:
+    def prepare(
+        self, boxes: Boxes, tests: np.ndarray, masks: np.ndarray, population: tuple[np.ndarray, ...], rule: np.ndarray
+    ) -> None:
         """Nothing: a test that tells no cells apart is passed on the first split."""
 
     def starts(self, boxes: Boxes, chosen: np.ndarray, base: float) -> tuple[np.ndarray, np.ndarray]:  # noqa: ARG002 (the base is part of what is settled)
