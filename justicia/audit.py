@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from justicia import encoders, models, solvers, tables
+from justicia.bootstrap import check_replicates
 from justicia.cautions import warn_of_fit, warn_of_weakness, warn_of_width
 from justicia.collecting import Announcements
-from justicia.comparison import GroupingAudit, RequirementAudit, compare, judge
+from justicia.comparison import GroupingAudit, compare
 from justicia.enclosure import Enclosure
 from justicia.fitting import held_out_fit
 from justicia.inputs import (
@@ -24,8 +25,10 @@ from justicia.inputs import (
     drop_missing,
     settle_inputs,
 )
+from justicia.judging import RequirementAudit, judge
 from justicia.metrics import measure_name
 from justicia.questions import Question
+from justicia.uncertainty import uncertainty_of
 from justicia.words import counted, listed
 
 if TYPE_CHECKING:
@@ -196,6 +199,8 @@ def verify(
     confidence: float = 0.95,
     require: str | Sequence[str] = (),
     check_fit: bool = False,
+    bounds: bool = False,
+    bootstrap: int = 0,
     features: Sequence[str] | None = None,
     one_hot: Mapping[str, Sequence[str]] | bool | None = None,
     missing: str = "error",
@@ -240,11 +245,16 @@ def verify(
         Probability that statistical intervals of an answer may miss, where a tree ensemble is too large to be bounded
         within the tolerance in time.
     confidence : float
-        Of the intervals that stand beside the rates of the rows.
+        Of everything that is said about the sampling of the rows: their intervals, `bounds` and `bootstrap`.
     require : str or sequence of str
         Requirements such as "disparate_impact>=0.8".
     check_fit : bool
         Compare the population's rates also with rows that were held out when it was fitted, in 5 folds.
+    bounds : bool
+        Bound each rate of the people's projection on the structure by the rows; see `justicia.bounding`.
+    bootstrap : int
+        Number of times that people are drawn from the population and audited anew, for intervals of verified rates and
+        measures; see `justicia.bootstrap`. It gets the time limit once more.
     features : sequence of str, optional
         The columns that a model fitted without column names takes, in its order.
     one_hot : mapping of str to sequence of str, or False, optional
@@ -256,7 +266,7 @@ def verify(
     na, delimiter, encoding
         How a CSV file is read; see `justicia.tables.read_table`.
     seed : int
-        For a model trained on the spot, and for what `check_fit` holds out.
+        For a model trained on the spot, what `check_fit` holds out, and whom the bootstrap draws.
     trust_model : bool
         Load whatever a model file holds.
     command : sequence of str, optional
@@ -284,6 +294,7 @@ def verify(
     ({'race': 'White'}, {'race': 'Hispanic'})
     """
     check_numbers(confidence, time_limit, tolerance, delta)
+    check_replicates(bootstrap, confidence)
     check_choices(search, missing)
 
     with Announcements() as said:
@@ -324,14 +335,22 @@ def verify(
         question = Question(
             decision, domain, points, frame, groups, roles.strata,
             population, engine, solvers.Effort(search, time_limit, tolerance, delta), requirements, progress,
-            seen.one_hot, seen.expansion,
+            seen.one_hot, seen.expansion, frozenset(edges),
         )  # fmt: skip
         groupings = []
         for grouping in groups:
-            people, solution, _ = question.ask(grouping)
+            asked = question.ask(grouping)
             strata = {kind: question.ask_stratum(grouping, kind) for kind in roles.strata}
             held_out = held_out_fit(question, grouping, check.selected, confidence, seed) if check_fit else None
-            groupings.append(compare(grouping, people, solution, check.selected, strata, confidence, held_out))
+            answers = {"selection_rate": asked} | {kind: held.asked for kind, held in strata.items() if held.asked}
+            uncertainty = uncertainty_of(
+                question, grouping, answers, check.selected, confidence, bounds=bounds, replicates=bootstrap, seed=seed
+            )
+            groupings.append(
+                compare(
+                    grouping, asked.people, asked.solution, check.selected, strata, confidence, held_out, uncertainty
+                )
+            )
         warn_of_weakness(groupings, roles, check, asked=given.label is not None)
         warn_of_width(groupings, tolerance, time_limit, interrupted=question.effort.interruption.pressed)
         warn_of_fit(groupings)

@@ -28,10 +28,33 @@ if TYPE_CHECKING:
     from justicia.tables.one_hot import OneHot
     from justicia.watching import Progress
 
-__all__ = ["Question"]
+__all__ = ["Asked", "Question"]
 
 _MOST_ATOMS = 3_000
 """With more combinations of groups and true outcomes, every population is counted from the rows."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked and answered about one kind of rates.
+
+    Attributes
+    ----------
+    counts : Counts
+    fixed : frozenset of str
+        Features that are sensitive columns.
+    people : Population
+        Fitted from the counts.
+    solution : Solution
+    kept : int array
+        Positions of the population's groups in the grouping.
+    """
+
+    counts: population.Counts
+    fixed: frozenset[str]
+    people: Population
+    solution: Solution
+    kept: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -60,6 +83,8 @@ class Question:
         Features of the domain that are several columns of the table.
     expansion : OneHotExpansion or None
         Turns drawn people into the columns that the model takes.
+    binned : frozenset of str
+        Sensitive columns that were cut into classes.
     """
 
     decision: Decision
@@ -75,6 +100,7 @@ class Question:
     progress: Progress | None = None
     one_hot: Sequence[OneHot] = ()
     expansion: OneHotExpansion | None = None
+    binned: frozenset[str] = frozenset()
 
     @cached_property
     def _atoms(self) -> tuple[population.Counts, np.ndarray]:
@@ -96,9 +122,11 @@ class Question:
             return population.Counts(groups, self.domain.sizes, codes[kept], self.points[kept], everybody=atoms)
         return atoms.regrouped(groups, codes[first])
 
-    def ask(
-        self, grouping: Grouping, rows: np.ndarray | None = None, kind: str = "selection_rate"
-    ) -> tuple[Population, Solution, np.ndarray]:
+    def determined(self, grouping: Grouping) -> frozenset[str]:
+        """Features whose cell the group determines."""
+        return frozenset(grouping.sensitive) - self.binned
+
+    def ask(self, grouping: Grouping, rows: np.ndarray | None = None, kind: str = "selection_rate") -> Asked:
         """Fit a population to the people and enclose the rate of each group.
 
         Parameters
@@ -112,11 +140,8 @@ class Question:
 
         Returns
         -------
-        population : Population
-            Of the groups that have people there.
-        solution : Solution
-        kept : int array
-            Positions of those groups in the grouping.
+        Asked
+            About the groups that have people there.
         """
         kept = np.arange(len(grouping.groups))
         codes = grouping.codes
@@ -137,7 +162,7 @@ class Question:
         absent, names = len(grouping.groups) - len(kept), " x ".join(grouping.sensitive)
         watch = Watch(self.requirements, kind, names, absent, self.effort.tolerance, self.progress)
         solution = self.engine.solve(formula, replace(self.effort, watch=watch))
-        return people, solution, kept
+        return Asked(counts, frozenset(fixed), people, solution, kept)
 
     def ask_stratum(self, grouping: Grouping, kind: str) -> Stratum:
         """The same among the people of one true outcome; None for groups that have none."""
@@ -146,9 +171,11 @@ class Question:
         intervals = list(enclosures)
         if not rows.any():
             return Stratum(rows, None, tuple(enclosures), 0.0)
-        people, solution, kept = self.ask(grouping, rows, kind)
-        for position, enclosure, interval in zip(kept, solution.enclosures, solution.intervals, strict=True):
+        asked = self.ask(grouping, rows, kind)
+        solution = asked.solution
+        for position, enclosure, interval in zip(asked.kept, solution.enclosures, solution.intervals, strict=True):
             enclosures[position], intervals[position] = enclosure, interval
         return Stratum(
-            rows, people, tuple(enclosures), solution.seconds, tuple(intervals), solution.stopped, solution.delta
-        )
+            rows, asked.people, tuple(enclosures), solution.seconds, tuple(intervals), solution.stopped, solution.delta,
+            asked,
+        )  # fmt: skip

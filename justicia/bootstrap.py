@@ -1,0 +1,254 @@
+"""A parametric bootstrap: people drawn from the fitted population, the population fitted anew, its rates verified anew.
+
+Every replicate draws as many people in each group as there are rows, and does all that the audit did with the rows:
+structure, tables and bounds. How far its rates are from those of the population that it was drawn from says how far
+the audit's own rates may be from those of the people, as far as finite rows are to blame (Efron and Tibshirani 1993).
+That is an approximation: `docs/bounds.md` has its measured coverage.
+
+Deviations are taken on the scale arcsin(sqrt(rate)), where their size hardly depends on the rate:
+
+- one rate: its estimate minus the quantiles of the deviations (the basic bootstrap interval);
+- a measure: what the measure can be while all rates lie in bands that hold together, as wide in units of each rate's own
+  standard deviation as the quantile of the largest deviation over all groups says. For a smallest or largest rate of
+  many groups, quantiles of the measure itself would be biased.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from justicia import population
+from justicia.enclosure import Enclosure
+from justicia.errors import InputError
+from justicia.metrics import MEASURES, RATES_OF, Rates, measure
+from justicia.ssat import Formula
+
+if TYPE_CHECKING:
+    from justicia.questions import Asked, Question
+    from justicia.solvers import Solution
+
+__all__ = ["Bootstrap", "check_replicates", "least_replicates", "resample"]
+
+logger = logging.getLogger(__name__)
+
+_LONG = 5.0
+"""Seconds from which the time is announced before it is spent."""
+_MOST_REPLICATES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """Intervals of the verified rates and measures of a grouping.
+
+    Attributes
+    ----------
+    asked, reached : int
+        Replicates that were asked for, and that were made.
+    stopped : str or None
+        Why there are fewer: "time" or "interrupted".
+    confidence : float
+    rates : dict of str to tuple of (Enclosure or None)
+        By kind of rate, one a group of the grouping; each holds with this confidence alone.
+    measures : dict of str to (Enclosure or None)
+    """
+
+    asked: int
+    reached: int
+    stopped: str | None
+    confidence: float
+    rates: Mapping[str, tuple[Enclosure | None, ...]]
+    measures: Mapping[str, Enclosure | None]
+
+    @property
+    def method(self) -> str:
+        """How the intervals were found, with what ended it."""
+        why = {None: "", "time": " (the time limit)", "interrupted": " (interrupted)"}[self.stopped]
+        of = f" of {self.asked}" if self.reached < self.asked else ""
+        return f"parametric bootstrap, {self.reached}{of} replicates{why}"
+
+
+def least_replicates(confidence: float) -> int:
+    """Replicates without which the quantiles of an interval are not known.
+
+    >>> least_replicates(0.95)
+    39
+    """
+    return math.ceil(2 / (1 - confidence) - 1e-9) - 1
+
+
+def check_replicates(replicates: object, confidence: float) -> None:
+    """Refuse a number of replicates that gives no interval; 0 is none.
+
+    Raises
+    ------
+    InputError
+    """
+    if isinstance(replicates, bool) or not isinstance(replicates, int):
+        raise InputError(f"bootstrap is a number of replicates, not {replicates!r}")
+    if not 0 <= replicates <= _MOST_REPLICATES:
+        raise InputError(f"bootstrap {replicates}: a number of replicates between 0 and {_MOST_REPLICATES:,}")
+    if 0 < replicates < least_replicates(confidence):
+        raise InputError(
+            f"bootstrap {replicates} is too few for intervals of confidence {confidence:g}: "
+            f"ask for {least_replicates(confidence):,} at least, better 200"
+        )
+
+
+def resample(
+    question: Question, names: str, answers: Mapping[str, Asked], n_groups: int, replicates: int, confidence: float,
+    seed: int,
+) -> Bootstrap:  # fmt: skip
+    """Make the replicates of a grouping, as many as the time limit and the user allow.
+
+    Parameters
+    ----------
+    question : Question
+    names : str
+        The grouping, in words.
+    answers : mapping of str to Asked
+        By kind of rates.
+    n_groups : int
+        Of the grouping.
+    replicates : int
+    confidence : float
+    seed : int
+    """
+    effort, start = question.effort, time.perf_counter()
+    deadline = math.inf if effort.time_limit is None else start + effort.time_limit
+    engine_seconds = replicates * sum(one.solution.seconds for one in answers.values())
+    if engine_seconds > _LONG:
+        ends = "Ctrl-C ends it early" if effort.time_limit is None else f"it ends after {effort.time_limit:g} s"
+        logger.info(
+            "%s: %d bootstrap replicates at the pace of the first answers take the engine %.0f s; %s",
+            names, replicates, engine_seconds, ends,
+        )  # fmt: skip
+    rng = np.random.default_rng([seed, n_groups])
+    drawn: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {kind: [] for kind in answers}
+    reached, stopped = 0, None
+    with effort.interruption:
+        while reached < replicates:
+            if effort.interruption.pressed:
+                stopped = "interrupted"
+                break
+            if time.perf_counter() > deadline:
+                stopped = "time"
+                break
+            new = {kind: _replicate(question, one, rng, deadline) for kind, one in answers.items()}
+            if effort.interruption.pressed:
+                # Bounds that were interrupted are wider than those of the audit.
+                continue
+            for kind, found in new.items():
+                drawn[kind].append(found)
+            reached += 1
+            if question.progress is not None:
+                question.progress(f"{names}: {reached} of {replicates} bootstrap replicates", reached / replicates)
+    if reached < least_replicates(confidence):
+        logger.warning(
+            "%s: %d of %d bootstrap replicates were made (%s), too few for intervals of confidence %g",
+            names, reached, replicates, stopped, confidence,
+        )  # fmt: skip
+        none = (None,) * n_groups
+        return Bootstrap(replicates, reached, stopped, confidence, dict.fromkeys(answers, none), {})
+    scaled = {kind: _deviations(answers[kind].solution, found) for kind, found in drawn.items()}
+    rates = {kind: _spread(answers[kind], _alone(scaled[kind], confidence), n_groups) for kind in answers}
+    measures: dict[str, Enclosure | None] = {}
+    for name in MEASURES:
+        kinds = [kind for kind in RATES_OF[name] if kind in answers]
+        if len(kinds) == len(RATES_OF[name]):
+            bands = _together([scaled[kind] for kind in kinds], confidence)
+            held = {kind: _spread(answers[kind], band, n_groups) for kind, band in zip(kinds, bands, strict=True)}
+            measures[name] = measure(name, Rates(**held)).value
+    return Bootstrap(replicates, reached, stopped, confidence, rates, measures)
+
+
+def _replicate(
+    question: Question, asked: Asked, rng: np.random.Generator, deadline: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of the rates of one replicate; statistical ones where the audit has such."""
+    people, effort = asked.people, question.effort
+    points = [people.sample_points(group, int(n), rng) for group, n in enumerate(people.sizes)]
+    counts = population.Counts(
+        people.groups,
+        people.domain.sizes,
+        np.repeat(np.arange(people.n_groups), people.sizes),
+        np.concatenate(points),
+        everybody=asked.counts,
+    )
+    fitted = population.fit(question.structure, counts, people.domain, people.sensitive, asked.fixed)
+    limit = effort.time_limit
+    if limit is not None:
+        limit = max(min(limit, deadline - time.perf_counter()), 0.0)
+    again = replace(effort, search="enumerate", watch=None, time_limit=limit)
+    solution = question.engine.solve(Formula(fitted, question.decision), again)
+    return (solution.lo, solution.hi) if solution.interval is None else solution.interval
+
+
+@dataclass(frozen=True)
+class _Deviations:
+    """Estimates, and deviations of replicates from them, on the scale arcsin(sqrt(rate)).
+
+    Attributes
+    ----------
+    low, high : float64 array of shape (n_groups,)
+        Bounds of the audit.
+    below, above : float64 array of shape (n_replicates, n_groups)
+        Lower bounds of the replicates minus the audit's upper ones, and the other way round; equal where rates are
+        exact.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    below: np.ndarray
+    above: np.ndarray
+
+
+def _scaled(rates: np.ndarray) -> np.ndarray:
+    return np.arcsin(np.sqrt(np.clip(rates, 0.0, 1.0)))
+
+
+def _deviations(solution: Solution, drawn: list[tuple[np.ndarray, np.ndarray]]) -> _Deviations:
+    bounds = (solution.lo, solution.hi) if solution.interval is None else solution.interval
+    low, high = (_scaled(bound) for bound in bounds)
+    lows, highs = (_scaled(np.stack(ends)) for ends in zip(*drawn, strict=True))
+    # The population that replicates are drawn from has a rate between the bounds: the middle stands for it.
+    middle = (low + high) / 2
+    return _Deviations(low, high, lows - middle, highs - middle)
+
+
+def _alone(scaled: _Deviations, confidence: float) -> list[Enclosure]:
+    """One interval a group, each with this confidence."""
+    tail = (1 - confidence) / 2
+    least = np.quantile(scaled.below, tail, axis=0, method="lower")
+    most = np.quantile(scaled.above, 1 - tail, axis=0, method="higher")
+    return _enclosures(scaled.low - most, scaled.high - least)
+
+
+def _together(scaled: list[_Deviations], confidence: float) -> list[list[Enclosure]]:
+    """One interval a group, all of which, of all kinds given, hold together."""
+    units = [np.sqrt((np.maximum(-one.below, one.above) ** 2).mean(axis=0)) for one in scaled]
+    largest = [
+        (np.maximum(-one.below, one.above) / np.where(unit > 0, unit, 1.0)).max(axis=1, initial=0.0)
+        for one, unit in zip(scaled, units, strict=True)
+    ]
+    most = float(np.quantile(np.max(largest, axis=0), confidence, method="higher"))
+    return [_enclosures(one.low - most * unit, one.high + most * unit) for one, unit in zip(scaled, units, strict=True)]
+
+
+def _enclosures(low: np.ndarray, high: np.ndarray) -> list[Enclosure]:
+    low, high = (np.sin(np.clip(end, 0.0, np.pi / 2)) ** 2 for end in (low, high))
+    return list(map(Enclosure, low.tolist(), high.tolist()))
+
+
+def _spread(asked: Asked, values: list[Enclosure], n_groups: int) -> tuple[Enclosure | None, ...]:
+    """Values of the population's groups at their positions in the grouping."""
+    found: list[Enclosure | None] = [None] * n_groups
+    for position, value in zip(asked.kept.tolist(), values, strict=True):
+        found[position] = value
+    return tuple(found)
