@@ -8,9 +8,9 @@ That is an approximation: `docs/bounds.md` has its measured coverage.
 Deviations are taken on the scale arcsin(sqrt(rate)), where their size hardly depends on the rate:
 
 - one rate: its estimate minus the quantiles of the deviations (the basic bootstrap interval);
-- a measure: what the measure can be while all rates lie in bands that hold together, as wide in units of each rate's own
-  standard deviation as the quantile of the largest deviation over all groups says. For a smallest or largest rate of
-  many groups, quantiles of the measure itself would be biased.
+- a measure: what the measure can be while all rates lie in bands that hold together, as wide in units of each rate's
+  own standard deviation as the quantile of the largest deviation over all groups says. For a smallest or largest rate
+  of many groups, quantiles of the measure itself would be biased.
 """
 
 from __future__ import annotations
@@ -34,7 +34,16 @@ if TYPE_CHECKING:
     from justicia.questions import Asked, Question
     from justicia.solvers import Solution
 
-__all__ = ["Bootstrap", "check_replicates", "least_replicates", "resample"]
+__all__ = [
+    "Bootstrap",
+    "Deviations",
+    "alone",
+    "check_replicates",
+    "deviations",
+    "least_replicates",
+    "resample",
+    "together",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -129,7 +138,7 @@ def resample(
             "%s: %d bootstrap replicates at the pace of the first answers take the engine %.0f s; %s",
             names, replicates, engine_seconds, ends,
         )  # fmt: skip
-    rng = np.random.default_rng([seed, n_groups])
+    rng = np.random.default_rng([seed % 2**32, n_groups])
     drawn: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {kind: [] for kind in answers}
     reached, stopped = 0, None
     with effort.interruption:
@@ -157,12 +166,12 @@ def resample(
         none = (None,) * n_groups
         return Bootstrap(replicates, reached, stopped, confidence, dict.fromkeys(answers, none), {})
     scaled = {kind: _deviations(answers[kind].solution, found) for kind, found in drawn.items()}
-    rates = {kind: _spread(answers[kind], _alone(scaled[kind], confidence), n_groups) for kind in answers}
+    rates = {kind: _spread(answers[kind], alone(scaled[kind], confidence), n_groups) for kind in answers}
     measures: dict[str, Enclosure | None] = {}
     for name in MEASURES:
         kinds = [kind for kind in RATES_OF[name] if kind in answers]
         if len(kinds) == len(RATES_OF[name]):
-            bands = _together([scaled[kind] for kind in kinds], confidence)
+            bands = together([scaled[kind] for kind in kinds], confidence)
             held = {kind: _spread(answers[kind], band, n_groups) for kind, band in zip(kinds, bands, strict=True)}
             measures[name] = measure(name, Rates(**held)).value
     return Bootstrap(replicates, reached, stopped, confidence, rates, measures)
@@ -191,7 +200,7 @@ def _replicate(
 
 
 @dataclass(frozen=True)
-class _Deviations:
+class Deviations:
     """Estimates, and deviations of replicates from them, on the scale arcsin(sqrt(rate)).
 
     Attributes
@@ -213,24 +222,38 @@ def _scaled(rates: np.ndarray) -> np.ndarray:
     return np.arcsin(np.sqrt(np.clip(rates, 0.0, 1.0)))
 
 
-def _deviations(solution: Solution, drawn: list[tuple[np.ndarray, np.ndarray]]) -> _Deviations:
-    bounds = (solution.lo, solution.hi) if solution.interval is None else solution.interval
-    low, high = (_scaled(bound) for bound in bounds)
-    lows, highs = (_scaled(np.stack(ends)) for ends in zip(*drawn, strict=True))
+def _deviations(solution: Solution, drawn: list[tuple[np.ndarray, np.ndarray]]) -> Deviations:
+    low, high = (solution.lo, solution.hi) if solution.interval is None else solution.interval
+    lows, highs = (np.stack(ends) for ends in zip(*drawn, strict=True))
+    return deviations(low, high, lows, highs)
+
+
+def deviations(low: np.ndarray, high: np.ndarray, lows: np.ndarray, highs: np.ndarray) -> Deviations:
+    """Deviations of replicates from an audit.
+
+    Parameters
+    ----------
+    low, high : float64 array of shape (n_groups,)
+        Bounds of the audit's rates.
+    lows, highs : float64 array of shape (n_replicates, n_groups)
+        Bounds of the replicates'.
+    """
+    low, high = _scaled(low), _scaled(high)
     # The population that replicates are drawn from has a rate between the bounds: the middle stands for it.
     middle = (low + high) / 2
-    return _Deviations(low, high, lows - middle, highs - middle)
+    return Deviations(low, high, _scaled(lows) - middle, _scaled(highs) - middle)
 
 
-def _alone(scaled: _Deviations, confidence: float) -> list[Enclosure]:
+def alone(scaled: Deviations, confidence: float) -> list[Enclosure]:
     """One interval a group, each with this confidence."""
-    tail = (1 - confidence) / 2
+    # Rounding must not move a quantile to the next replicate.
+    tail = round((1 - confidence) / 2, 12)
     least = np.quantile(scaled.below, tail, axis=0, method="lower")
     most = np.quantile(scaled.above, 1 - tail, axis=0, method="higher")
     return _enclosures(scaled.low - most, scaled.high - least)
 
 
-def _together(scaled: list[_Deviations], confidence: float) -> list[list[Enclosure]]:
+def together(scaled: list[Deviations], confidence: float) -> list[list[Enclosure]]:
     """One interval a group, all of which, of all kinds given, hold together."""
     units = [np.sqrt((np.maximum(-one.below, one.above) ** 2).mean(axis=0)) for one in scaled]
     largest = [

@@ -18,7 +18,7 @@ import numpy as np
 from justicia.enclosure import Enclosure
 from justicia.encoders.decisions import Tree
 from justicia.metrics import simultaneous_clopper_pearson
-from justicia.population.confidence import confident_nodes, distances
+from justicia.population.confidence import confident_nodes, distance
 from justicia.population.network import NetworkPopulation
 from justicia.solvers.confidence_box import extreme_rates
 
@@ -27,14 +27,17 @@ if TYPE_CHECKING:
     from justicia.population import Counts, Population
     from justicia.solvers import Solution
 
-__all__ = ["CLAIMS", "NOT_ASKED", "Bound", "bound_rates", "projection_bounds"]
+__all__ = ["CLAIMS", "NOT_ASKED", "TABLES_SHARE", "Bound", "bound_rates", "projection_bounds"]
 
 NOT_ASKED = "not asked for: pass --bounds"
 
+TABLES_SHARE = 0.25
+"""Share of the error that tables may have; the rates of the rows need more of it."""
+
 CLAIMS = {
-    "total_variation": "rate of the people's projection on the structure, by the distance of the fitted tables from its",
+    "total_variation": "rate of the people's projection on the structure, by distances of the fitted tables",
     "confidence_box": "rate of the people's projection on the structure, by clopper-pearson bounds of its tables",
-    "given_structure": "rate of the people if they follow the structure, by confidence_box and clopper-pearson together",
+    "given_structure": "rate of the people if they follow the structure, by confidence_box and the rows' rate",
 }
 """What each bound is of, and how it is found."""
 
@@ -76,8 +79,8 @@ def bound_rates(
 ) -> dict[str, Bound]:
     """Bounds of the rates of all groups, one a name of `CLAIMS`.
 
-    All bounds of all groups hold together with probability `confidence`: half of what is missing to 1 goes to the
-    tables, half to the decisions of the rows.
+    All bounds of all groups hold together with probability `confidence`: `TABLES_SHARE` of what is missing to 1 goes to
+    the tables, the rest to the decisions of the rows.
 
     Parameters
     ----------
@@ -98,9 +101,9 @@ def bound_rates(
         return dict.fromkeys(CLAIMS, Bound((None,) * population.n_groups, why))
     if not isinstance(population, NetworkPopulation):
         raise TypeError(f"a {population.structure} population has no tables")
-    half = (1.0 - confidence) / 2
-    around, low, high = projection_bounds(population, counts, decision, solution, half, determined)
-    rows = simultaneous_clopper_pearson(k, population.sizes, 1.0 - half)
+    error = TABLES_SHARE * (1.0 - confidence)
+    around, low, high = projection_bounds(population, counts, decision, solution, error, determined)
+    rows = simultaneous_clopper_pearson(k, population.sizes, confidence + error)
     return {
         "total_variation": _bound(solution.lo - around, solution.hi + around),
         "confidence_box": _bound(low, high),
@@ -133,20 +136,20 @@ def projection_bounds(
     confident = confident_nodes(population, counts, error, determined, together)
     if not confident:
         return np.zeros(population.n_groups), solution.lo, solution.hi
-    from_counts, from_intervals = distances(confident)
-    low, high = np.maximum(solution.lo - from_intervals, 0.0), np.minimum(solution.hi + from_intervals, 1.0)
+    around = distance(confident)
+    low, high = np.maximum(solution.lo - around, 0.0), np.minimum(solution.hi + around, 1.0)
     found = extreme_rates(decision, confident) if isinstance(decision, Tree) else None
     if found is not None:
         low, high = np.maximum(low, found[0]), np.minimum(high, found[1])
-    return from_counts, low, high
+    return around, low, high
 
 
 def _inapplicable(population: Population) -> str | None:
     """Why there is no projection."""
     if population.structure == "auto":
         return (
-            "an auto population mixes the rows with a structure, and estimates no projection: the simultaneous interval "
-            "of the rows holds instead; or pass --population tree"
+            "an auto population mixes the rows with a structure, and estimates no projection: the simultaneous "
+            "interval of the rows holds instead; or pass --population tree"
         )
     if not isinstance(population, NetworkPopulation):
         return "the rows themselves have no structure: their simultaneous interval is the bound"

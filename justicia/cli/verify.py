@@ -113,7 +113,7 @@ class _Bar:
     help="A limit, such as 'disparate_impact>=0.8'; exit code 1 or 3 when it is not met. Repeatable.",
 )
 @click.option("--check-fit", is_flag=True, help="Compare the population also with rows held out of it, in 5 folds.")
-@click.option("--bounds", is_flag=True, help="Bound rates under the structure by the rows, without approximation.")
+@click.option("--bounds", is_flag=True, help="Bound rates under the structure, for any number of rows.")
 @click.option(
     "--bootstrap",
     type=int,

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from justicia.population.domain import Feature
     from justicia.population.network import NetworkPopulation
 
-__all__ = ["ConfidentNode", "confident_nodes", "distances", "marginals"]
+__all__ = ["ConfidentNode", "confident_nodes", "distance", "marginals"]
 
 _LEAST_LOG = -650.0
 """Logarithm of the smallest probability with which intervals are taken; a smaller one gives no bound."""
@@ -100,7 +100,7 @@ def confident_nodes(
     states = [np.zeros(0, dtype=np.int64)] * len(domain.features)
     for node in nodes:
         states[node.feature] = node.states
-    parents = math.log(len(nodes)) if chosen else 0.0
+    parents = math.log(max(len(nodes), 1)) if chosen else 0.0
     sets = {node.feature: _log_sets(domain.features[node.feature], node) for node in nodes}
     found = []
     for node in nodes:
@@ -220,35 +220,27 @@ def marginals(nodes: tuple[Node, ...]) -> dict[int, np.ndarray]:
     return found
 
 
-def distances(confident: tuple[ConfidentNode, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of the total variation distance of the fitted population to the projection.
+def distance(confident: tuple[ConfidentNode, ...]) -> np.ndarray:
+    """Bounds of the total variation distance of the fitted population to the projection, of shape (n_groups,).
 
-    Tables are changed from fitted to the projection's one node at a time, children last. While one changes, what lies
-    above is as fitted, and what lies below moves nothing: so each node adds the distances of the rows of its table,
-    weighted by the fitted probability of the parent's states. (Bounding every weight by 1 and the sum over parent
-    states by their largest gives the better known, wider form.)
-
-    Returns
-    -------
-    from_counts : float64 array of shape (n_groups,)
-        By `radius`.
-    from_intervals : float64 array of shape (n_groups,)
-        By `lower` and `upper`.
+    Tables are changed from fitted to the projection's one node at a time, parents first. What lies above the node is
+    as fitted, and what lies below moves nothing: so each node adds the distances of the rows of its table, weighted by
+    the fitted probability of the parent's states. (Bounding the weighted sum by the largest distance of a row gives the
+    better known, wider form.) The distance of a row is bounded by `radius`, and by what `lower` and `upper` leave: it
+    is the sum of all rises, and of all falls.
     """
     weights = marginals(tuple(one.node for one in confident))
-    from_counts = from_intervals = np.zeros(len(confident[0].radius) if confident else 0)
+    total = np.zeros(len(confident[0].radius) if confident else 0)
     for one in confident:
         node, here = one.node, weights[one.node.feature]
         above = weights[node.parents[0]] if node.parents else np.ones((len(node.table), 1))
         rise = np.maximum(one.upper - node.table, 0.0).sum(axis=-1)
         fall = np.maximum(node.table - one.lower, 0.0).sum(axis=-1)
-        from_counts = from_counts + (above * one.radius).sum(axis=1)
-        from_intervals = from_intervals + (above * np.minimum(np.minimum(rise, fall), 1.0)).sum(axis=1)
+        total += (above * np.minimum(one.radius, np.minimum(rise, fall))).sum(axis=1)
         if node.within is None or one.within_lower is None or one.within_upper is None or one.within_radius is None:
             continue
         inside = (node.states[:, None] == np.arange(here.shape[1])).astype(np.float64)
         rise = np.maximum(one.within_upper - node.within, 0.0) @ inside
         fall = np.maximum(node.within - one.within_lower, 0.0) @ inside
-        from_counts = from_counts + (here * one.within_radius).sum(axis=1)
-        from_intervals = from_intervals + (here * np.minimum(np.minimum(rise, fall), 1.0)).sum(axis=1)
-    return np.minimum(from_counts, 1.0), np.minimum(from_intervals, 1.0)
+        total += (here * np.minimum(one.within_radius, np.minimum(rise, fall))).sum(axis=1)
+    return np.minimum(total, 1.0)
