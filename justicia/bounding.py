@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from justicia.enclosure import Enclosure
-from justicia.encoders.decisions import Tree
 from justicia.metrics import simultaneous_clopper_pearson
 from justicia.population.confidence import confident_nodes, distance
 from justicia.population.network import NetworkPopulation
@@ -138,7 +137,7 @@ def projection_bounds(
         return np.zeros(population.n_groups), solution.lo, solution.hi
     around = distance(confident)
     low, high = np.maximum(solution.lo - around, 0.0), np.minimum(solution.hi + around, 1.0)
-    found = extreme_rates(decision, confident) if isinstance(decision, Tree) else None
+    found = extreme_rates(decision, confident)
     if found is not None:
         low, high = np.maximum(low, found[0]), np.minimum(high, found[1])
     return around, low, high

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import justicia
 from justicia.bounding import CLAIMS
+from justicia.solvers import confidence_box
 
 
 def table(n=400, seed=0):
@@ -68,7 +69,10 @@ def test_one_table_is_bounded_by_the_interval_of_its_one_number():
         assert box.hi == pytest.approx(beta.isf(each / 2, k + 1, n - k), abs=1e-11)
 
 
-def test_other_models_are_bounded_by_distance():
+@pytest.mark.parametrize("small", [True, False])
+def test_other_models_are_bounded_by_all_points_or_by_distance(small, monkeypatch):
+    if not small:
+        monkeypatch.setattr(confidence_box, "MOST_POINTS", 0)
     frame, label = table()
     text = frame.astype({"x": str, "z": str})
     model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression())
@@ -79,9 +83,10 @@ def test_other_models_are_bounded_by_distance():
     ):
         for group in held.groupings[0].groups:
             bounds = group.bounds["selection_rate"]
-            assert bounds["confidence_box"] is not None
-            assert bounds["confidence_box"] == bounds["total_variation"]
-            assert bounds["confidence_box"].lo < group.selection_rate.lo
+            box, around = bounds["confidence_box"], bounds["total_variation"]
+            assert box.lo < group.selection_rate.lo
+            assert box.hi > group.selection_rate.hi
+            assert (box.hi - box.lo < 0.7 * (around.hi - around.lo)) if small else box == around
 
 
 @pytest.mark.parametrize("structure", ["auto", "empirical", "tree"])

@@ -1,7 +1,8 @@
-"""The extreme rates of a tree's decision over all populations of a structure whose tables lie in given bounds.
+"""The extreme rates of a decision over all populations of a structure whose tables lie in given bounds.
 
-The population's nodes are gone through, parents first; what matters of the states seen so far is which leaves of the
-decision are still within reach, and the states on which later tables depend. Backwards from the last node, each such
+The population's nodes are gone through, parents first. Of a decision tree, what matters of the states seen so far is
+which leaves are still within reach, and the states on which later tables depend; of other decisions, every point of a
+small domain is a situation of its own. Backwards from the last node, each
 situation gets the least and the largest value that a row of the node's table can give it: probabilities start at their
 lower bounds, and what is missing to 1 goes to the states of the best value first (a fractional knapsack, solved by
 sorting; as in robust dynamic programming, Nilim and El Ghaoui 2005).
@@ -12,22 +13,26 @@ is never wider than adding up the extreme masses of the leaves one by one.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from justicia.encoders.decisions import Decision, Tree
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from justicia.encoders.decisions import Tree
     from justicia.population.base import Node
     from justicia.population.confidence import ConfidentNode
 
 __all__ = ["best_mean", "extreme_rates"]
 
 MOST_SITUATIONS = 20_000
-"""With more of them before some node, the answer is None."""
+"""With more of them before some node, a tree is taken like other decisions."""
+MOST_POINTS = 2_000_000
+"""Points of the domain times groups; with more of them, there is no answer."""
 _MOST_NUMBERS = 2_000_000
 _ROUNDING = 1e-12
 
@@ -53,26 +58,70 @@ class _Level:
     following: list[np.ndarray]
 
 
-def extreme_rates(decision: Tree, confident: Sequence[ConfidentNode]) -> tuple[np.ndarray, np.ndarray] | None:
+def extreme_rates(decision: Decision, confident: Sequence[ConfidentNode]) -> tuple[np.ndarray, np.ndarray] | None:
     """Bounds of the rates over all tables within the bounds.
 
     Parameters
     ----------
-    decision : Tree
+    decision : Decision
     confident : sequence of ConfidentNode
         Every feature once, parents first.
 
     Returns
     -------
     lo, hi : float64 array of shape (n_groups,)
-        None when there are more than `MOST_SITUATIONS`.
+        None when there are too many situations and points.
     """
+    if not confident:
+        raise ValueError("a population without features has no tables")
+    found = _of_tree(decision, confident) if isinstance(decision, Tree) else None
+    if found is None and math.prod(decision.sizes) * len(confident[0].lower) <= MOST_POINTS:
+        found = _of_points(decision, confident)
+    if found is None:
+        return None
+    return np.maximum(found[0] - _ROUNDING, 0.0), np.minimum(found[1] + _ROUNDING, 1.0)
+
+
+def _of_points(decision: Decision, confident: Sequence[ConfidentNode]) -> tuple[np.ndarray, np.ndarray]:
+    """Every point of the domain is a situation; one whose outcome rounding may flip has either."""
+    order = [one.node.feature for one in confident]
+    axes = np.indices([decision.sizes[feature] for feature in order]).reshape(len(order), -1)
+    points = np.empty((axes.shape[1], len(order)), dtype=np.int32)
+    points[:, order] = axes.T
+    accepted, undecided = decision.evaluate(points), decision.undecided(points)
+    ends = []
+    for largest, outcome in ((False, accepted & ~undecided), (True, accepted | undecided)):
+        values = np.repeat(outcome.astype(np.float64)[:, None], len(confident[0].lower), axis=1)
+        for one in reversed(confident):
+            values = values.reshape(-1, len(one.node.states), values.shape[1])
+            before = points[:: len(points) // len(values)]
+            above = np.zeros(len(values), dtype=np.int64)
+            if one.node.parents:
+                (parent,) = one.node.parents
+                above = confident[order.index(parent)].node.states[before[:, parent]]
+            values = _passed(one, above, values, largest)
+        ends.append(values[0])
+    return ends[0], ends[1]
+
+
+def _passed(one: ConfidentNode, above: np.ndarray, values: np.ndarray, largest: bool) -> np.ndarray:
+    """Values before a node from those of its cells, of shape (n_situations, n_cells, n_groups)."""
+    states = one.node.states
+    held = [np.flatnonzero(states == state) for state in range(one.lower.shape[2])]
+    of_states = [
+        _of_state(one, state, np.arange(len(cells)), values[:, cells], largest) for state, cells in enumerate(held)
+    ]
+    lower, upper = (bound.transpose(1, 2, 0)[above] for bound in (one.lower, one.upper))
+    return best_mean(np.stack(of_states, axis=1), lower, upper, largest)
+
+
+def _of_tree(decision: Tree, confident: Sequence[ConfidentNode]) -> tuple[np.ndarray, np.ndarray] | None:
+    """Situations are the leaves within reach; None when there are more than `MOST_SITUATIONS`."""
     reached = [(node, box) for node, box in decision.walk(whole=True) if decision.outcomes[node] >= 0]
     accepted = sum(1 << i for i, (node, _) in enumerate(reached) if decision.outcomes[node] == 1)
     boxes = [box for _, box in reached]
-    n_groups = len(confident[0].lower) if confident else 0
-    everywhere = (1 << len(boxes)) - 1
-    if accepted in (0, everywhere):
+    n_groups = len(confident[0].lower)
+    if accepted in (0, (1 << len(boxes)) - 1):
         same = np.full(n_groups, float(accepted != 0))
         return same, same.copy()
     levels = _levels(boxes, accepted, _relevant(confident, boxes))
@@ -85,7 +134,7 @@ def extreme_rates(decision: Tree, confident: Sequence[ConfidentNode]) -> tuple[n
         for level in reversed(levels):
             values = np.concatenate([values[:2], _stepped(level, values, largest)])
         ends.append(values[2])
-    return np.maximum(ends[0] - _ROUNDING, 0.0), np.minimum(ends[1] + _ROUNDING, 1.0)
+    return ends[0], ends[1]
 
 
 def _relevant(confident: Sequence[ConfidentNode], boxes: Sequence[dict[int, np.ndarray]]) -> list[ConfidentNode]:

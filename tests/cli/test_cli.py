@@ -205,7 +205,7 @@ def test_without_options_the_three_errors_are_named(capsys, small):
     assert code == 0
     (line,) = [line for line in out.splitlines() if "verification 0, 0, 0; sampling 0." in line]
     assert line.strip().startswith("errors ")
-    assert "; structure 0." in line
+    assert "; structure 0" in line
     (grouping,) = json.loads((small / "a.json").read_text())["groupings"]
     assert grouping["bootstrap"] is None
     assert grouping["bounds"]["confidence_box"]["reason"]["tpr"] == "not asked for: pass --bounds"

@@ -116,8 +116,11 @@ def corner_rates(decision, confident, sizes):
     return float(rates.min()), float(rates.max())
 
 
+@pytest.mark.parametrize("by_points", [False, True])
 @pytest.mark.parametrize("seed", range(300))
-def test_bounds_hold_the_rates_at_all_vertices(seed):
+def test_bounds_hold_the_rates_at_all_vertices(seed, by_points, monkeypatch):
+    if by_points:
+        monkeypatch.setattr(confidence_box, "MOST_SITUATIONS", -1)
     decision, confident, sizes = random_case(seed)
     least, most = corner_rates(decision, confident, sizes)
     lo, hi = extreme_rates(decision, confident)
@@ -178,11 +181,29 @@ def test_best_mean_is_the_best_vertex(seed):
     assert best_mean(*shaped, largest=False)[0, 0] == pytest.approx(min(means), abs=1e-9)
 
 
+def test_points_that_rounding_may_flip_have_either_outcome():
+    decision, confident, sizes = random_case(1)
+    everything = extreme_rates(decision, confident)
+
+    class Undecided:
+        def __init__(self, points_flip):
+            self.sizes, self.evaluate = sizes, decision.evaluate
+            self.undecided = lambda points: np.full(len(points), points_flip)
+
+    lo, hi = extreme_rates(Undecided(False), confident)
+    assert lo <= everything[0] + 0.05
+    assert hi >= everything[1] - 0.05
+    lo, hi = extreme_rates(Undecided(True), confident)
+    assert (lo[0], hi[0]) == (0.0, 1.0)
+
+
 def test_too_many_situations_and_constant_decisions(monkeypatch):
     decision, confident, sizes = next(
-        case for case in map(random_case, range(100)) if len(case[2]) == 3 and 0 < extreme_rates(*case[:2])[1][0] < 1
+        case for case in map(random_case, range(100)) if len(case[2]) == 3 and 1e-9 < extreme_rates(*case[:2])[1][0] < 1
     )
     monkeypatch.setattr(confidence_box, "MOST_SITUATIONS", 0)
+    assert extreme_rates(decision, confident) is not None
+    monkeypatch.setattr(confidence_box, "MOST_POINTS", int(np.prod(sizes)) - 1)
     assert extreme_rates(decision, confident) is None
     one = np.array([-1])
     for outcome in (False, True):
