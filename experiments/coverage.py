@@ -286,7 +286,10 @@ def simulate_independent(case: Known, simulations: int, replicates: int, seed: i
             mine = slice(one * n_groups, (one + 1) * n_groups)
             found = bootstrap.deviations(rate[mine], rate[mine], again[:, mine], again[:, mine])
             _add_bootstrap(
-                tallies, bootstrap.alone(found, CONFIDENCE), bootstrap.together([found], CONFIDENCE)[0], projection
+                tallies,
+                bootstrap.alone(found, CONFIDENCE, case.sizes),
+                bootstrap.together([found], CONFIDENCE, [case.sizes])[0],
+                projection,
             )
     return tallies.rows()
 

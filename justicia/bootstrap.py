@@ -11,6 +11,9 @@ Deviations are taken on the scale arcsin(sqrt(rate)), where their size hardly de
 - a measure: what the measure can be while all rates lie in bands that hold together, as wide in units of each rate's
   own standard deviation as the quantile of the largest deviation over all groups says. For a smallest or largest rate
   of many groups, quantiles of the measure itself would be biased.
+
+Where a rate is 0 or 1, and so are all replicates, their spread says nothing: the interval is Clopper and Pearson's of
+as many people without exception as the group has rows.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from justicia import population
+from justicia.binomial import clopper_pearson
 from justicia.enclosure import Enclosure
 from justicia.errors import InputError
 from justicia.metrics import MEASURES, RATES_OF, Rates, measure
@@ -166,12 +170,15 @@ def resample(
         none = (None,) * n_groups
         return Bootstrap(replicates, reached, stopped, confidence, dict.fromkeys(answers, none), {})
     scaled = {kind: _deviations(answers[kind].solution, found) for kind, found in drawn.items()}
-    rates = {kind: _spread(answers[kind], alone(scaled[kind], confidence), n_groups) for kind in answers}
+    rates = {
+        kind: _spread(one, alone(scaled[kind], confidence, one.people.sizes), n_groups) for kind, one in answers.items()
+    }
     measures: dict[str, Enclosure | None] = {}
     for name in MEASURES:
         kinds = [kind for kind in RATES_OF[name] if kind in answers]
         if len(kinds) == len(RATES_OF[name]):
-            bands = together([scaled[kind] for kind in kinds], confidence)
+            sizes = [answers[kind].people.sizes for kind in kinds]
+            bands = together([scaled[kind] for kind in kinds], confidence, sizes)
             held = {kind: _spread(answers[kind], band, n_groups) for kind, band in zip(kinds, bands, strict=True)}
             measures[name] = measure(name, Rates(**held)).value
     return Bootstrap(replicates, reached, stopped, confidence, rates, measures)
@@ -244,29 +251,56 @@ def deviations(low: np.ndarray, high: np.ndarray, lows: np.ndarray, highs: np.nd
     return Deviations(low, high, _scaled(lows) - middle, _scaled(highs) - middle)
 
 
-def alone(scaled: Deviations, confidence: float) -> list[Enclosure]:
-    """One interval a group, each with this confidence."""
+def alone(scaled: Deviations, confidence: float, sizes: np.ndarray) -> list[Enclosure]:
+    """One interval a group, each with this confidence.
+
+    Parameters
+    ----------
+    scaled : Deviations
+    confidence : float
+    sizes : int array of shape (n_groups,)
+        Rows of each group.
+    """
     # Rounding must not move a quantile to the next replicate.
     tail = round((1 - confidence) / 2, 12)
     least = np.quantile(scaled.below, tail, axis=0, method="lower")
     most = np.quantile(scaled.above, 1 - tail, axis=0, method="higher")
-    return _enclosures(scaled.low - most, scaled.high - least)
+    return _enclosures(scaled, scaled.low - most, scaled.high - least, sizes, 1 - confidence)
 
 
-def together(scaled: list[Deviations], confidence: float) -> list[list[Enclosure]]:
-    """One interval a group, all of which, of all kinds given, hold together."""
+def together(scaled: list[Deviations], confidence: float, sizes: list[np.ndarray]) -> list[list[Enclosure]]:
+    """One interval a group, all of which, of all kinds given, hold together.
+
+    Parameters
+    ----------
+    scaled : list of Deviations
+        One a kind of rate.
+    confidence : float
+    sizes : list of int arrays of shape (n_groups,)
+    """
     units = [np.sqrt((np.maximum(-one.below, one.above) ** 2).mean(axis=0)) for one in scaled]
     largest = [
         (np.maximum(-one.below, one.above) / np.where(unit > 0, unit, 1.0)).max(axis=1, initial=0.0)
         for one, unit in zip(scaled, units, strict=True)
     ]
     most = float(np.quantile(np.max(largest, axis=0), confidence, method="higher"))
-    return [_enclosures(one.low - most * unit, one.high + most * unit) for one, unit in zip(scaled, units, strict=True)]
+    error = (1 - confidence) / sum(map(len, units))
+    return [
+        _enclosures(one, one.low - most * unit, one.high + most * unit, n, error)
+        for one, unit, n in zip(scaled, units, sizes, strict=True)
+    ]
 
 
-def _enclosures(low: np.ndarray, high: np.ndarray) -> list[Enclosure]:
-    low, high = (np.sin(np.clip(end, 0.0, np.pi / 2)) ** 2 for end in (low, high))
-    return list(map(Enclosure, low.tolist(), high.tolist()))
+def _enclosures(
+    scaled: Deviations, low: np.ndarray, high: np.ndarray, sizes: np.ndarray, error: float
+) -> list[Enclosure]:
+    """Ends on the scale of rates; Clopper and Pearson's where nothing varies."""
+    lo, hi = (np.sin(np.clip(end, 0.0, np.pi / 2)) ** 2 for end in (low, high))
+    still = (scaled.low == scaled.high) & (scaled.below == 0).all(axis=0) & (scaled.above == 0).all(axis=0)
+    none, every = still & (scaled.low == 0.0), still & (scaled.low == np.pi / 2)
+    exact = clopper_pearson(np.where(every, sizes, 0), sizes, error)
+    lo, hi = np.where(none, 0.0, np.where(every, exact[0], lo)), np.where(every, 1.0, np.where(none, exact[1], hi))
+    return list(map(Enclosure, lo.tolist(), hi.tolist()))
 
 
 def _spread(asked: Asked, values: list[Enclosure], n_groups: int) -> tuple[Enclosure | None, ...]:

@@ -29,7 +29,7 @@ def test_an_interval_by_hand():
     rate = np.array([0.5])
     scaled = np.arcsin(np.sqrt(0.5)) + np.linspace(-0.3, 0.2, 61)
     drawn = np.random.default_rng(0).permutation(np.sin(scaled) ** 2)[:, None]
-    (found,) = alone(deviations(rate, rate, drawn, drawn), 0.9)
+    (found,) = alone(deviations(rate, rate, drawn, drawn), 0.9, np.array([40]))
     step = 0.5 / 60
     assert found.lo == pytest.approx(np.sin(np.pi / 4 - (0.2 - 3 * step)) ** 2)
     assert found.hi == pytest.approx(np.sin(np.pi / 4 + (0.3 - 3 * step)) ** 2)
@@ -40,8 +40,9 @@ def test_bands_hold_all_groups_of_as_many_replicates_as_asked_for():
     rates = rng.random(8)
     drawn = rng.binomial(200, rates, size=(400, 8)) / 200
     found = deviations(rates, rates, drawn, drawn)
-    (bands,) = together([found], 0.9)
-    single = alone(found, 0.9)
+    sizes = np.full(8, 200)
+    (bands,) = together([found], 0.9, [sizes])
+    single = alone(found, 0.9, sizes)
     # Around the estimates lie bands as wide as the replicates around them.
     middle, width = np.arcsin(np.sqrt(rates)), [np.arcsin(np.sqrt(band.hi)) for band in bands]
     inside = np.abs(np.arcsin(np.sqrt(drawn)) - middle) <= np.array(width) - middle + 1e-12
@@ -52,10 +53,23 @@ def test_bands_hold_all_groups_of_as_many_replicates_as_asked_for():
 def test_bounds_in_place_of_rates_make_intervals_wider():
     rng = np.random.default_rng(0)
     rates, drawn = np.array([0.3]), rng.normal(0.3, 0.02, size=(100, 1))
-    (exact,) = alone(deviations(rates, rates, drawn, drawn), 0.9)
-    (wide,) = alone(deviations(rates - 0.01, rates + 0.01, drawn - 0.01, drawn + 0.01), 0.9)
+    (exact,) = alone(deviations(rates, rates, drawn, drawn), 0.9, np.array([500]))
+    (wide,) = alone(deviations(rates - 0.01, rates + 0.01, drawn - 0.01, drawn + 0.01), 0.9, np.array([500]))
     assert wide.lo < exact.lo - 0.015
     assert wide.hi > exact.hi + 0.015
+
+
+def test_rates_that_never_vary_get_the_interval_of_people_without_exception():
+    rates, sizes = np.array([0.0, 1.0, 0.5]), np.array([20, 30, 30])
+    drawn = np.repeat(rates[None], 50, axis=0)
+    found = deviations(rates, rates, drawn, drawn)
+    none, every, half = alone(found, 0.9, sizes)
+    assert (none.lo, every.hi) == (0.0, 1.0)
+    assert none.hi == pytest.approx(1 - 0.05 ** (1 / 20))
+    assert every.lo == pytest.approx(0.05 ** (1 / 30))
+    assert half.lo == half.hi == pytest.approx(0.5)
+    ((none, *_),) = together([found], 0.9, [sizes])
+    assert none.hi == pytest.approx(1 - (0.05 / 3) ** (1 / 20))
 
 
 @pytest.mark.parametrize("structure", ["auto", "tree", "independent", "empirical"])

@@ -22,9 +22,9 @@ import numpy as np
 from justicia.encoders.decisions import Decision, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from justicia.population.base import Node
+    from justicia.population.base import Boxes, Node
     from justicia.population.confidence import ConfidentNode
 
 __all__ = ["best_mean", "extreme_rates"]
@@ -32,7 +32,7 @@ __all__ = ["best_mean", "extreme_rates"]
 MOST_SITUATIONS = 20_000
 """With more of them before some node, a tree is taken like other decisions."""
 MOST_POINTS = 2_000_000
-"""Points of the domain times groups; with more of them, there is no answer."""
+"""Points of the domain times groups; with more of them, a tree's leaves are added up, and others have no answer."""
 _MOST_NUMBERS = 2_000_000
 _ROUNDING = 1e-12
 
@@ -70,16 +70,73 @@ def extreme_rates(decision: Decision, confident: Sequence[ConfidentNode]) -> tup
     Returns
     -------
     lo, hi : float64 array of shape (n_groups,)
-        None when there are too many situations and points.
+        None when there are too many points, and the decision is no tree.
     """
     if not confident:
         raise ValueError("a population without features has no tables")
     found = _of_tree(decision, confident) if isinstance(decision, Tree) else None
     if found is None and math.prod(decision.sizes) * len(confident[0].lower) <= MOST_POINTS:
         found = _of_points(decision, confident)
+    if found is None and isinstance(decision, Tree):
+        found = _of_leaves(decision, confident)
     if found is None:
         return None
     return np.maximum(found[0] - _ROUNDING, 0.0), np.minimum(found[1] + _ROUNDING, 1.0)
+
+
+def _of_leaves(decision: Tree, confident: Sequence[ConfidentNode]) -> tuple[np.ndarray, np.ndarray]:
+    """Extreme masses of the leaves one by one, those of one outcome added up and taken from 1 for the other."""
+    sums = {}
+    for accepting in (True, False):
+        sums[accepting] = np.zeros((2, len(confident[0].lower)))
+        for boxes, n_boxes in decision.boxes(accepting, at_once=64):
+            for end, largest in enumerate((False, True)):
+                sums[accepting][end] += _masses(boxes, n_boxes, confident, largest).sum(axis=0)
+    (least, most), (least_not, most_not) = sums[True], sums[False]
+    return np.maximum(least, 1.0 - most_not), np.minimum(most, 1.0 - least_not)
+
+
+def _masses(boxes: Boxes, n_boxes: int, confident: Sequence[ConfidentNode], largest: bool) -> np.ndarray:
+    """The least or largest mass of each box over all tables, of shape (n_boxes, n_groups)."""
+    n_groups = len(confident[0].lower)
+    total = np.ones((n_boxes, n_groups))
+    messages: dict[int, np.ndarray] = {}
+    for one in reversed(confident):
+        node, cells = one.node, boxes[one.node.feature]
+        if cells is None and node.feature not in messages:
+            continue
+        values = messages.pop(node.feature, np.ones((n_boxes, one.lower.shape[2], n_groups)))
+        if cells is not None:
+            values = values * _kept(one, cells, largest)
+        passed = np.stack(
+            [best_mean(values, low.T[None], high.T[None], largest) for low, high in _rows(one)], axis=1
+        )  # fmt: skip
+        if not node.parents:
+            total *= passed[:, 0]
+        elif node.parents[0] in messages:
+            messages[node.parents[0]] = messages[node.parents[0]] * passed
+        else:
+            messages[node.parents[0]] = passed
+    return total
+
+
+def _rows(one: ConfidentNode) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Bounds of each row of a table, arrays of shape (n_groups, n_states)."""
+    return zip(one.lower.transpose(1, 0, 2), one.upper.transpose(1, 0, 2), strict=True)
+
+
+def _kept(one: ConfidentNode, cells: np.ndarray, largest: bool) -> np.ndarray:
+    """The least or largest share of each state that boxes keep, of shape (n_boxes, n_states, n_groups)."""
+    inside = (one.node.states == np.arange(one.lower.shape[2])[:, None]).astype(np.float64)
+    held = cells[:, None, :] * inside
+    if one.within_lower is None or one.within_upper is None:
+        return np.repeat(held.sum(axis=2)[:, :, None], len(one.lower), axis=2)
+    within = (one.within_upper, one.within_lower) if largest else (one.within_lower, one.within_upper)
+    own = held @ within[0].T
+    rest = 1.0 - (inside - held) @ within[1].T
+    # A state without cells has no share.
+    share = np.minimum(own, rest) if largest else np.maximum(own, rest)
+    return np.asarray(np.where(inside.any(axis=1)[:, None], np.clip(share, 0.0, 1.0), 0.0))
 
 
 def _of_points(decision: Decision, confident: Sequence[ConfidentNode]) -> tuple[np.ndarray, np.ndarray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -116,11 +117,14 @@ def corner_rates(decision, confident, sizes):
     return float(rates.min()), float(rates.max())
 
 
-@pytest.mark.parametrize("by_points", [False, True])
+WAYS = {"situations": {}, "points": {"MOST_SITUATIONS": -1}, "leaves": {"MOST_SITUATIONS": -1, "MOST_POINTS": 0}}
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("seed", range(300))
-def test_bounds_hold_the_rates_at_all_vertices(seed, by_points, monkeypatch):
-    if by_points:
-        monkeypatch.setattr(confidence_box, "MOST_SITUATIONS", -1)
+def test_bounds_hold_the_rates_at_all_vertices(seed, way, monkeypatch):
+    for name, value in WAYS[way].items():
+        monkeypatch.setattr(confidence_box, name, value)
     decision, confident, sizes = random_case(seed)
     least, most = corner_rates(decision, confident, sizes)
     lo, hi = extreme_rates(decision, confident)
@@ -144,11 +148,11 @@ def test_bounds_are_mostly_the_extremes_themselves():
     assert np.mean(excess) < 0.1 * np.mean(width)
 
 
-def test_bounds_are_narrower_than_those_of_leaves_added_up():
+def test_bounds_are_narrower_than_those_of_leaves_added_up(monkeypatch):
     """A chain of two fair coins within .4 to .6, accepted when they differ: worked out by hand.
 
     The first coin does not matter, the second may be .6 for the accepted side whatever the first says: .4 to .6. Added
-    up, the two accepted leaves may have .6 * .6 each, .72 together.
+    up, the two accepted leaves may have .6 * .6 each, .72 together, and the other two no less than .16 each.
     """
     half = np.full((1, 1, 2), 0.5)
     low, high = half - 0.1, half + 0.1
@@ -167,6 +171,12 @@ def test_bounds_are_narrower_than_those_of_leaves_added_up():
     lo, hi = extreme_rates(decision, [root, child])
     assert lo[0] == pytest.approx(0.4, abs=1e-11)
     assert hi[0] == pytest.approx(0.6, abs=1e-11)
+    monkeypatch.setattr(confidence_box, "MOST_SITUATIONS", -1)
+    monkeypatch.setattr(confidence_box, "MOST_POINTS", 0)
+    # Each leaf has .16 to .36.
+    lo, hi = extreme_rates(decision, [root, child])
+    assert lo[0] == pytest.approx(0.32, abs=1e-11)
+    assert hi[0] == pytest.approx(0.68, abs=1e-11)
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -202,9 +212,13 @@ def test_too_many_situations_and_constant_decisions(monkeypatch):
         case for case in map(random_case, range(100)) if len(case[2]) == 3 and 1e-9 < extreme_rates(*case[:2])[1][0] < 1
     )
     monkeypatch.setattr(confidence_box, "MOST_SITUATIONS", 0)
-    assert extreme_rates(decision, confident) is not None
+    by_points = extreme_rates(decision, confident)
     monkeypatch.setattr(confidence_box, "MOST_POINTS", int(np.prod(sizes)) - 1)
-    assert extreme_rates(decision, confident) is None
+    by_leaves = extreme_rates(decision, confident)
+    assert by_leaves[0] <= by_points[0] + 1e-9
+    assert by_leaves[1] >= by_points[1] - 1e-9
+    other = SimpleNamespace(sizes=sizes, evaluate=decision.evaluate, undecided=decision.undecided)
+    assert extreme_rates(other, confident) is None
     one = np.array([-1])
     for outcome in (False, True):
         same = Tree(sizes, one, one, one, (np.zeros(0, bool),), np.array([outcome]))
