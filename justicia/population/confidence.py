@@ -132,12 +132,13 @@ def _log_sets(feature: Feature, node: Node) -> float:
 
 
 def _log_cuts(feature: Feature, node: Node) -> float:
-    """Logarithm of the number of ways to cut the cells into so many states."""
+    """Logarithm of the number of ways to cut the cells into so many states, times that of numbers of states."""
     n_cells, n_states = len(node.states), node.table.shape[-1]
     if node.within is None:
         return 0.0
     among, which = (n_cells - 1, n_states - 1) if feature.numeric else (n_cells + 1, n_states)
-    return math.lgamma(among + 1) - math.lgamma(which + 1) - math.lgamma(among - which + 1)
+    ways = math.lgamma(among + 1) - math.lgamma(which + 1) - math.lgamma(among - which + 1)
+    return ways + math.log(n_cells)
 
 
 def _intervals(k: np.ndarray, n: np.ndarray, log_error: float) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from justicia.population import Counts, fit
+from justicia.population import Counts, Domain, Feature, fit
 from justicia.population.confidence import confident_nodes, distance, marginals
 from tests.population.test_population import domain, random_counts
 
@@ -98,6 +98,40 @@ def test_distance_bounds_that_of_the_whole_from_those_of_the_tables(seed, struct
         mine = enumerated(population.nodes, sizes, group)
         theirs = enumerated([node for _, node in confident], sizes, group)
         assert np.abs(mine - theirs).sum() / 2 <= bound[group] + 1e-12
+
+
+def test_cut_states_pay_for_every_cut():
+    """30 cells of a number in 24 states, beside a feature of 2 cells: each could have had 2 parents, or one and none."""
+    rng = np.random.default_rng(0)
+    sizes = (2, 30)
+    counts = Counts(
+        (("a",),), sizes, np.zeros(3000, int), np.column_stack([rng.integers(0, size, 3000) for size in sizes])
+    )
+    numeric = Feature("f1", tuple(map(str, range(30))), tuple(range(30)), edges=np.arange(29.0))
+    for feature, n_sets, n_cuts in (
+        (numeric, 30 * 31 / 2 + 1, 30 * math.comb(29, 23)),
+        (domain(2, 30).features[1], 2**30, 30 * math.comb(31, 24)),
+    ):
+        population = fit("tree", counts, Domain((domain(2).features[0], feature)), ("s",))
+        one = next(one for one in confident_nodes(population, counts, 0.1) if one.node.feature == 1)
+        node = one.node
+        assert node.table.shape[-1] == 24
+        # One group, two features, two parents, tables and cells within states, the sets that a parent may be.
+        share = 0.05 / (2 * 2 * 2 * (2 if node.parents else 1))
+        people = counts.of_feature(1, node.states)[:, None] if not node.parents else counts.of_pair(
+            0, 1, [np.arange(2), node.states]
+        )  # fmt: skip
+        k, n = people[0, 0, 3], people[0, 0].sum()
+        assert one.lower[0, 0, 3] == pytest.approx(beta.ppf(share / n_sets / 2, k, n - k + 1))
+        mean = math.sqrt(23 / n) / 2 + math.sqrt(math.log(n_cuts / share) / (2 * n))
+        weissman = math.sqrt((24 * math.log(2) + math.log(n_cuts / share)) / (2 * n))
+        apart = np.abs(node.table[0, 0] - people[0, 0] / n).sum() / 2
+        assert one.radius[0, 0] == pytest.approx(min(1.0, apart + min(mean, weissman)))
+        # A state of two cells: each is one of the 30 cells in one of the sets.
+        state = int(np.argmax(np.bincount(node.states)))
+        cell = int(np.flatnonzero(node.states == state)[0])
+        k, n = int(counts.of_feature(1)[0, cell]), int(counts.of_feature(1, node.states)[0, state])
+        assert one.within_lower[0, cell] == pytest.approx(beta.ppf(0.05 / 4 / n_sets / 30 / 2, k, n - k + 1))
 
 
 def test_marginals_are_those_of_the_points():
