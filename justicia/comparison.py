@@ -22,7 +22,7 @@ from justicia.metrics import (
     simultaneous_wilson,
     wilson,
 )
-from justicia.uncertainty import Uncertainty
+from justicia.uncertainty import Uncertainty, error_sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -210,16 +210,7 @@ class GroupingAudit:
         verification: width of the enclosure. sampling: from the rows' value to the further end of its simultaneous
         interval. structure: from the verified value to the rows'.
         """
-        by_values = {tuple(group.group.values()): group for group in self.groups}
-        found: dict[str, dict[str, float | None]] = {"verification": {}, "sampling": {}, "structure": {}}
-        for name, extreme in (("most_favored", self.most_favored), ("least_favored", self.least_favored)):
-            group = by_values[tuple(extreme.group.values())]
-            sample = group.sample_rate
-            rows = None if sample is None else Enclosure(sample.value, sample.value)
-            _put_errors(found, name, group.selection_rate, rows, None if sample is None else sample.simultaneous)
-        impact = self.measures["disparate_impact"]
-        _put_errors(found, "disparate_impact", impact.verified.value, impact.sample.value, impact.simultaneous)
-        return found
+        return error_sizes(self)
 
     @property
     def reported(self) -> tuple[GroupAudit, ...]:
@@ -234,75 +225,9 @@ class GroupingAudit:
     @property
     def by_group(self) -> pd.DataFrame:
         """One row a group, indexed by the sensitive columns; a rate that is only bounded is NaN beside its bounds."""
-        import pandas as pd
+        from justicia.frames import group_frame
 
-        rows = []
-        for group in self.groups:
-            verified, sample = group.selection_rate, group.sample_rate
-            rows.append(
-                {
-                    "n": group.n,
-                    "selected": group.selected,
-                    "selection_rate": float(verified.lo) if verified is not None and verified.exact else np.nan,
-                    "selection_rate_lo": np.nan if verified is None else float(verified.lo),
-                    "selection_rate_hi": np.nan if verified is None else float(verified.hi),
-                    "sample_rate": np.nan if sample is None else float(sample.value),
-                    "sample_lo": np.nan if sample is None else sample.lo,
-                    "sample_hi": np.nan if sample is None else sample.hi,
-                    **(_interval_columns(group) if self.solution.interval is not None else {}),
-                    **_sampling_columns(group, self.uncertainty),
-                    **(_label_columns(group) if self.strata else {}),
-                }
-            )
-        keys = [tuple(group.group.values()) for group in self.groups]
-        index = pd.MultiIndex.from_tuples(keys, names=list(self.sensitive))
-        return pd.DataFrame(rows, index=index.get_level_values(0) if len(self.sensitive) == 1 else index)
-
-
-def _put_errors(
-    found: dict[str, dict[str, float | None]],
-    name: str,
-    verified: Enclosure | None,
-    rows: Enclosure | None,
-    interval: Enclosure | None,
-) -> None:
-    """Add the sizes of the errors of one value."""
-    value = None if rows is None else rows.middle
-    found["verification"][name] = None if verified is None else float(verified.hi) - float(verified.lo)
-    found["sampling"][name] = (
-        None if value is None or interval is None else max(value - float(interval.lo), float(interval.hi) - value)
-    )
-    found["structure"][name] = None if value is None or verified is None else abs(verified.middle - value)
-
-
-def _interval_columns(group: GroupAudit) -> dict[str, float]:
-    """Statistical bounds of a group's selection rate."""
-    held = group.intervals.get("selection_rate")
-    return {
-        "statistical_lo": np.nan if held is None else float(held.lo),
-        "statistical_hi": np.nan if held is None else float(held.hi),
-    }
-
-
-def _sampling_columns(group: GroupAudit, uncertainty: Uncertainty) -> dict[str, float]:
-    """Bounds by the rows and bootstrap interval of a group's selection rate, where they were asked for."""
-    held = dict(group.bounds.get("selection_rate", {})) if uncertainty.bounds else {}
-    if uncertainty.bootstrap is not None:
-        held["bootstrap"] = group.bootstrap.get("selection_rate")
-    return {
-        f"{name}_{end}": np.nan if value is None else float(getattr(value, end))
-        for name, value in held.items()
-        for end in ("lo", "hi")
-    }
-
-
-def _label_columns(group: GroupAudit) -> dict[str, float]:
-    """True and false positive rate of a group, verified and of the rows."""
-    columns = {}
-    for kind, verified, sample in (("tpr", group.tpr, group.sample_tpr), ("fpr", group.fpr, group.sample_fpr)):
-        columns[kind] = float(verified.lo) if verified is not None and verified.exact else np.nan
-        columns[f"sample_{kind}"] = np.nan if sample is None else float(sample.value)
-    return columns
+        return group_frame(self)
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,15 @@ import numpy as np
 
 from justicia.bootstrap import Bootstrap, resample
 from justicia.bounding import Bound, bound_rates
+from justicia.enclosure import Enclosure
 from justicia.metrics import RATES_OF, Rates, measure
 
 if TYPE_CHECKING:
-    from justicia.enclosure import Enclosure
+    from justicia.comparison import GroupingAudit
     from justicia.questions import Asked, Question
     from justicia.tables import Grouping
 
-__all__ = ["Uncertainty", "uncertainty_of"]
+__all__ = ["Uncertainty", "error_sizes", "uncertainty_of"]
 
 
 @dataclass(frozen=True)
@@ -113,3 +114,33 @@ def uncertainty_of(
         names = " x ".join(grouping.sensitive)
         made = resample(question, names, answers, n_groups, replicates, confidence, seed)
     return Uncertainty(found, made)
+
+
+def error_sizes(grouping: GroupingAudit) -> dict[str, dict[str, float | None]]:
+    """Sizes of the three sources of error of a grouping, as `GroupingAudit.errors` has them."""
+    by_values = {tuple(group.group.values()): group for group in grouping.groups}
+    found: dict[str, dict[str, float | None]] = {"verification": {}, "sampling": {}, "structure": {}}
+    for name, extreme in (("most_favored", grouping.most_favored), ("least_favored", grouping.least_favored)):
+        group = by_values[tuple(extreme.group.values())]
+        sample = group.sample_rate
+        rows = None if sample is None else Enclosure(sample.value, sample.value)
+        _put_errors(found, name, group.selection_rate, rows, None if sample is None else sample.simultaneous)
+    impact = grouping.measures["disparate_impact"]
+    _put_errors(found, "disparate_impact", impact.verified.value, impact.sample.value, impact.simultaneous)
+    return found
+
+
+def _put_errors(
+    found: dict[str, dict[str, float | None]],
+    name: str,
+    verified: Enclosure | None,
+    rows: Enclosure | None,
+    interval: Enclosure | None,
+) -> None:
+    """Add the sizes of the errors of one value."""
+    value = None if rows is None else rows.middle
+    found["verification"][name] = None if verified is None else float(verified.hi) - float(verified.lo)
+    found["sampling"][name] = (
+        None if value is None or interval is None else max(value - float(interval.lo), float(interval.hi) - value)
+    )
+    found["structure"][name] = None if value is None or verified is None else abs(verified.middle - value)
