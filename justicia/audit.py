@@ -294,7 +294,7 @@ def verify(
     ({'race': 'White'}, {'race': 'Hispanic'})
     """
     check_numbers(confidence, time_limit, tolerance, delta)
-    check_replicates(bootstrap, confidence)
+    replicates = check_replicates(bootstrap, confidence)
     check_choices(search, missing)
 
     with Announcements() as said:
@@ -344,7 +344,7 @@ def verify(
             held_out = held_out_fit(question, grouping, check.selected, confidence, seed) if check_fit else None
             answers = {"selection_rate": asked} | {kind: held.asked for kind, held in strata.items() if held.asked}
             uncertainty = uncertainty_of(
-                question, grouping, answers, check.selected, confidence, bounds=bounds, replicates=bootstrap, seed=seed
+                question, grouping, answers, check.selected, confidence, bounds=bounds, replicates=replicates, seed=seed
             )
             groupings.append(
                 compare(

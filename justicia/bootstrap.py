@@ -23,6 +23,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,22 +97,24 @@ def least_replicates(confidence: float) -> int:
     return math.ceil(2 / (1 - confidence) - 1e-9) - 1
 
 
-def check_replicates(replicates: object, confidence: float) -> None:
-    """Refuse a number of replicates that gives no interval; 0 is none.
+def check_replicates(replicates: object, confidence: float) -> int:
+    """The number of replicates, 0 for none; one that gives no interval is refused.
 
     Raises
     ------
     InputError
     """
-    if isinstance(replicates, bool) or not isinstance(replicates, int):
+    if isinstance(replicates, bool) or not isinstance(replicates, Integral):
         raise InputError(f"bootstrap is a number of replicates, not {replicates!r}")
-    if not 0 <= replicates <= _MOST_REPLICATES:
-        raise InputError(f"bootstrap {replicates}: a number of replicates between 0 and {_MOST_REPLICATES:,}")
-    if 0 < replicates < least_replicates(confidence):
+    number = int(replicates)
+    if not 0 <= number <= _MOST_REPLICATES:
+        raise InputError(f"bootstrap {number}: a number of replicates between 0 and {_MOST_REPLICATES:,}")
+    if 0 < number < least_replicates(confidence):
         raise InputError(
-            f"bootstrap {replicates} is too few for intervals of confidence {confidence:g}: "
+            f"bootstrap {number} is too few for intervals of confidence {confidence:g}: "
             f"ask for {least_replicates(confidence):,} at least, better 200"
         )
+    return number
 
 
 def resample(

@@ -150,6 +150,10 @@ def test_wrong_numbers_of_replicates(wrong):
         verify(bootstrap=wrong)
 
 
+def test_numbers_of_numpy_are_numbers():
+    assert verify(bootstrap=np.int64(40)).to_dict()["groupings"][0]["bootstrap"]["replicates"] == 40
+
+
 def test_confidence_settles_how_many_are_needed():
     assert [least_replicates(confidence) for confidence in (0.5, 0.9, 0.95, 0.99)] == [3, 19, 39, 199]
     with pytest.raises(justicia.InputError, match="199 at least"):

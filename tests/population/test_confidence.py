@@ -101,7 +101,7 @@ def test_distance_bounds_that_of_the_whole_from_those_of_the_tables(seed, struct
 
 
 def test_cut_states_pay_for_every_cut():
-    """30 cells of a number in 24 states, beside a feature of 2 cells: each may have the other as its parent, or none."""
+    """30 cells of a number in 24 states, beside a feature of 2 cells: each may have the other as its parent, or none"""
     rng = np.random.default_rng(0)
     sizes = (2, 30)
     counts = Counts(
