@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from justicia import encoders, models, solvers, tables
+from justicia.bootstrap import check_replicates
 from justicia.cautions import warn_of_fit, warn_of_weakness, warn_of_width
 from justicia.choices import check_choices, check_numbers
 from justicia.collecting import Announcements
-from justicia.comparison import GroupingAudit, RequirementAudit, compare, judge
+from justicia.comparison import GroupingAudit, compare
 from justicia.enclosure import Enclosure
 from justicia.fitting import held_out_fit
 from justicia.given import Given, given_bins, given_groupings, label_of, settle_population, with_values
@@ -24,8 +25,10 @@ from justicia.inputs import (
     drop_missing,
     settle_inputs,
 )
+from justicia.judging import RequirementAudit, judge
 from justicia.metrics import measure_name
 from justicia.questions import Question
+from justicia.uncertainty import uncertainty_of
 from justicia.words import counted, listed
 
 if TYPE_CHECKING:
@@ -213,6 +216,8 @@ def verify(
     confidence: float = 0.95,
     require: str | Sequence[str] = (),
     check_fit: bool = False,
+    bounds: bool = False,
+    bootstrap: int = 0,
     features: Sequence[str] | None = None,
     one_hot: Mapping[str, Sequence[str]] | bool | None = None,
     missing: str = "error",
@@ -258,12 +263,17 @@ def verify(
         Probability that statistical intervals of an answer may miss, where a tree ensemble is too large to be bounded
         within the tolerance in time.
     confidence : float
-        Of the intervals that stand beside the rates of the rows.
+        Of everything that is said about the sampling of the rows: their intervals, `bounds` and `bootstrap`.
     require : str or sequence of str
         Requirements such as "disparate_impact>=0.8".
     check_fit : bool
         Compare the population's rates also with rows that were held out when it was fitted, in 5 folds. One that is
         given is compared with all rows as it is.
+    bounds : bool
+        Bound each rate of the people's projection on the structure by the rows; see `justicia.bounding`.
+    bootstrap : int
+        Number of times that people are drawn from the population and audited anew, for intervals of verified rates and
+        measures; see `justicia.bootstrap`. It gets the time limit once more.
     features : sequence of str, optional
         The columns that a model fitted without column names takes, in its order.
     one_hot : mapping of str to sequence of str, or False, optional
@@ -275,7 +285,7 @@ def verify(
     na, delimiter, encoding
         How a CSV file is read; see `justicia.tables.read_table`.
     seed : int
-        For a model trained on the spot, and for what `check_fit` holds out.
+        For a model trained on the spot, what `check_fit` holds out, and whom the bootstrap draws.
     trust_model : bool
         Load whatever a model file holds.
     command : sequence of str, optional
@@ -303,11 +313,13 @@ def verify(
     ({'race': 'White'}, {'race': 'Hispanic'})
     """
     check_numbers(confidence, time_limit, tolerance, delta)
+    replicates = check_replicates(bootstrap, confidence)
     check_choices(search, missing)
 
     with Announcements() as said:
         requirements = as_requirements(require)
-        structure, file = settle_population(population)
+        of_rows = "bounds" if bounds else "bootstrap" if replicates else None
+        structure, file = settle_population(population, of_rows)
         given = settle_inputs(
             model, data, y, sensitive_features,
             label=label, na=na, delimiter=delimiter, encoding=encoding, seed=seed, trust=trust_model,
@@ -347,24 +359,32 @@ def verify(
         groups = [tables.group_rows(table.people, names, bins=edges, missing=missing) for names in roles.groupings]
         stored = None
         if file is not None:
-            asked = given.label is not None
+            named_label = given.label is not None
             if check_fit:
                 logger.info("the population is given, so nothing is held out: all rows are compared with it as it is")
-            stored, roles = Given.settle(file, decision, domain, frame, roles, seen.expansion, asked=asked)
+            stored, roles = Given.settle(file, decision, domain, frame, roles, seen.expansion, asked=named_label)
             groups = [one.beside(file.grouping(one.sensitive).everybody.groups) for one in groups]
         question = Question(
             decision, domain, points, frame, groups, roles.strata,
             structure, engine, solvers.Effort(search, time_limit, tolerance, delta), requirements, progress,
-            seen.one_hot, seen.expansion, stored,
+            seen.one_hot, seen.expansion, stored, frozenset(edges),
         )  # fmt: skip
         groupings = []
         for grouping in groups:
-            people, solution, _ = question.ask(grouping)
+            asked = question.ask(grouping)
             strata = {kind: question.ask_stratum(grouping, kind) for kind in roles.strata}
             held_out = None
             if check_fit and file is None:
                 held_out = held_out_fit(question, grouping, check.selected, confidence, seed)
-            groupings.append(compare(grouping, people, solution, check.selected, strata, confidence, held_out))
+            answers = {"selection_rate": asked} | {kind: held.asked for kind, held in strata.items() if held.asked}
+            uncertainty = uncertainty_of(
+                question, grouping, answers, check.selected, confidence, bounds=bounds, replicates=replicates, seed=seed
+            )
+            groupings.append(
+                compare(
+                    grouping, asked.people, asked.solution, check.selected, strata, confidence, held_out, uncertainty
+                )
+            )
         warn_of_weakness(groupings, roles, check, asked=given.label is not None)
         warn_of_width(groupings, tolerance, time_limit, interrupted=question.effort.interruption.pressed)
         warn_of_fit(groupings)

@@ -25,9 +25,10 @@ def clopper_pearson(k: np.ndarray, n: np.ndarray, error: float) -> tuple[np.ndar
     >>> lo.round(4), hi.round(4)
     (array([0.4439]), array([0.9748]))
     """
-    from scipy.stats import beta
+    from scipy.special import betainccinv, betaincinv
 
     k, n = np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64)
-    lo = beta.ppf(error / 2, np.maximum(k, 0.5), n - k + 1)
-    hi = beta.isf(error / 2, k + 1, np.maximum(n - k, 0.5))
-    return np.where(k <= 0, 0.0, lo), np.where(k >= n, 1.0, hi)
+    lo = betaincinv(np.maximum(k, 0.5), n - k + 1, error / 2)
+    hi = betainccinv(k + 1, np.maximum(n - k, 0.5), error / 2)
+    # Where an error is too small for the inversion, there is no number, and no bound.
+    return np.where((k <= 0) | np.isnan(lo), 0.0, lo), np.where((k >= n) | np.isnan(hi), 1.0, hi)

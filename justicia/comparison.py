@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -17,16 +17,18 @@ from justicia.metrics import (
     SELECTION_MEASURES,
     Measure,
     Rates,
-    Requirement,
     measure,
+    simultaneous_clopper_pearson,
     simultaneous_wilson,
     wilson,
 )
+from justicia.uncertainty import Uncertainty, error_sizes
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.population import Population
+    from justicia.questions import Asked
     from justicia.solvers import Solution
     from justicia.tables import Grouping
 
@@ -35,22 +37,31 @@ __all__ = [
     "GroupAudit",
     "GroupingAudit",
     "MeasureAudit",
-    "RequirementAudit",
     "SampleRate",
     "Stratum",
     "compare",
-    "judge",
 ]
 
 
 @dataclass(frozen=True)
 class SampleRate:
-    """A rate of the rows, with its confidence interval."""
+    """A rate of the rows, with its confidence interval.
+
+    Attributes
+    ----------
+    value : Fraction
+    lo, hi : float
+    method : str
+        Of the interval, which holds for this rate alone.
+    simultaneous : Enclosure
+        Clopper and Pearson's interval; those of all groups hold together.
+    """
 
     value: Fraction
     lo: float
     hi: float
     method: str
+    simultaneous: Enclosure
 
 
 @dataclass(frozen=True)
@@ -77,6 +88,10 @@ class GroupAudit:
     sample_tpr, sample_fpr : SampleRate or None
     intervals : dict of str to Enclosure
         Statistical bounds of "selection_rate", "tpr" and "fpr" inside the verified ones, where these are too wide.
+    bootstrap : dict of str to Enclosure
+        Bootstrap intervals of the same rates, where they were asked for.
+    bounds : dict of str to (dict of str to (Enclosure or None))
+        Bounds by the rows of the same rates, by their names in `justicia.bounding.CLAIMS`.
     """
 
     group: dict[str, str]
@@ -92,6 +107,8 @@ class GroupAudit:
     sample_tpr: SampleRate | None = None
     sample_fpr: SampleRate | None = None
     intervals: dict[str, Enclosure] = field(default_factory=dict)
+    bootstrap: dict[str, Enclosure] = field(default_factory=dict)
+    bounds: dict[str, dict[str, Enclosure | None]] = field(default_factory=dict)
 
     def narrowest(self, kind: str) -> Enclosure | None:
         """The statistical bounds of a rate where there are some, else the certain ones."""
@@ -123,6 +140,12 @@ class MeasureAudit:
     method : str
     statistical : Measure or None
         From the statistical bounds of the rates; None when there are none.
+    simultaneous : Enclosure or None
+        From Clopper and Pearson's intervals of the rows' rates, which hold together.
+    bootstrap : Enclosure or None
+        Bootstrap interval of the verified value, where it was asked for.
+    bounds : dict of str to (Enclosure or None)
+        From the groups' bounds by the rows, by name.
     """
 
     verified: Measure
@@ -130,6 +153,9 @@ class MeasureAudit:
     interval: Enclosure | None
     method: str
     statistical: Measure | None = None
+    simultaneous: Enclosure | None = None
+    bootstrap: Enclosure | None = None
+    bounds: dict[str, Enclosure | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -151,6 +177,8 @@ class GroupingAudit:
         Distance between verified and sample selection rates.
     held_out : Fit or None
         The same on rows held out; None when it was not asked for.
+    uncertainty : Uncertainty
+        Bounds by the rows, and the bootstrap.
     """
 
     sensitive: tuple[str, ...]
@@ -163,6 +191,7 @@ class GroupingAudit:
     measures: dict[str, MeasureAudit]
     fit: Fit
     held_out: Fit | None = None
+    uncertainty: Uncertainty = field(default_factory=Uncertainty)
 
     @property
     def stopped(self) -> set[str]:
@@ -173,6 +202,15 @@ class GroupingAudit:
         """Probability that some statistical interval of these rates misses."""
         held = {"selection_rate": self.solution.delta, **{kind: part.delta for kind, part in self.strata.items()}}
         return sum(held.get(kind) or 0.0 for kind in kinds)
+
+    @property
+    def errors(self) -> dict[str, dict[str, float | None]]:
+        """Sizes of the three sources of error, for both extreme groups and the disparate impact.
+
+        verification: width of the enclosure. sampling: from the rows' value to the further end of its simultaneous
+        interval. structure: from the verified value to the rows'.
+        """
+        return error_sizes(self)
 
     @property
     def reported(self) -> tuple[GroupAudit, ...]:
@@ -187,55 +225,9 @@ class GroupingAudit:
     @property
     def by_group(self) -> pd.DataFrame:
         """One row a group, indexed by the sensitive columns; a rate that is only bounded is NaN beside its bounds."""
-        import pandas as pd
+        from justicia.frames import group_frame
 
-        rows = []
-        for group in self.groups:
-            verified, sample = group.selection_rate, group.sample_rate
-            rows.append(
-                {
-                    "n": group.n,
-                    "selected": group.selected,
-                    "selection_rate": float(verified.lo) if verified is not None and verified.exact else np.nan,
-                    "selection_rate_lo": np.nan if verified is None else float(verified.lo),
-                    "selection_rate_hi": np.nan if verified is None else float(verified.hi),
-                    "sample_rate": np.nan if sample is None else float(sample.value),
-                    "sample_lo": np.nan if sample is None else sample.lo,
-                    "sample_hi": np.nan if sample is None else sample.hi,
-                    **(_interval_columns(group) if self.solution.interval is not None else {}),
-                    **(_label_columns(group) if self.strata else {}),
-                }
-            )
-        keys = [tuple(group.group.values()) for group in self.groups]
-        index = pd.MultiIndex.from_tuples(keys, names=list(self.sensitive))
-        return pd.DataFrame(rows, index=index.get_level_values(0) if len(self.sensitive) == 1 else index)
-
-
-def _interval_columns(group: GroupAudit) -> dict[str, float]:
-    """Statistical bounds of a group's selection rate."""
-    held = group.intervals.get("selection_rate")
-    return {
-        "statistical_lo": np.nan if held is None else float(held.lo),
-        "statistical_hi": np.nan if held is None else float(held.hi),
-    }
-
-
-def _label_columns(group: GroupAudit) -> dict[str, float]:
-    """True and false positive rate of a group, verified and of the rows."""
-    columns = {}
-    for kind, verified, sample in (("tpr", group.tpr, group.sample_tpr), ("fpr", group.fpr, group.sample_fpr)):
-        columns[kind] = float(verified.lo) if verified is not None and verified.exact else np.nan
-        columns[f"sample_{kind}"] = np.nan if sample is None else float(sample.value)
-    return columns
-
-
-@dataclass(frozen=True)
-class RequirementAudit:
-    """A requirement with its status over all groupings: breached before undecided before met."""
-
-    text: str
-    status: str
-    reason: str
+        return group_frame(self)
 
 
 @dataclass(frozen=True)
@@ -256,6 +248,8 @@ class Stratum:
         Why the enclosures are wider than asked for.
     delta : float or None
         Probability that some interval misses.
+    asked : Asked or None
+        What the enclosures are the answer to.
     """
 
     rows: np.ndarray
@@ -265,6 +259,7 @@ class Stratum:
     intervals: tuple[Enclosure | None, ...] = ()
     stopped: str | None = None
     delta: float | None = None
+    asked: Asked | None = None
 
 
 def compare(
@@ -275,6 +270,7 @@ def compare(
     strata: dict[str, Stratum],
     confidence: float,
     held_out: Fit | None = None,
+    uncertainty: Uncertainty | None = None,
 ) -> GroupingAudit:
     """Audit one grouping.
 
@@ -292,7 +288,10 @@ def compare(
         Of the intervals of the rows' rates.
     held_out : Fit, optional
         Of populations fitted without the rows that they are compared with.
+    uncertainty : Uncertainty, optional
+        Bounds by the rows, and the bootstrap.
     """
+    uncertainty = Uncertainty() if uncertainty is None else uncertainty
     counts = {"selection_rate": _counts(groups, selected, np.ones(len(selected), dtype=bool))}
     n_known = len(solution.enclosures)
     unknown: tuple[None, ...] = (None,) * (len(groups.groups) - n_known)
@@ -322,6 +321,8 @@ def compare(
             samples.get("tpr", none)[i],
             samples.get("fpr", none)[i],
             {kind: one for kind, held in inner.items() if held and (one := held[i]) is not None},
+            uncertainty.bootstrap_of(i),
+            uncertainty.bounds_of(i),
         )
         for i, group in enumerate(groups.groups)
     ]
@@ -335,9 +336,10 @@ def compare(
         strata,
         _extreme(audits, solution.best, solution.enclosures),
         _extreme(audits, solution.worst, solution.enclosures),
-        _measures(verified, inner, counts, confidence),
+        _measures(verified, inner, counts, confidence, uncertainty),
         measure_fit(groups, solution.enclosures, k, n, confidence),
         held_out,
+        uncertainty,
     )
 
 
@@ -355,9 +357,10 @@ def _counts(groups: Grouping, selected: np.ndarray, rows: np.ndarray) -> tuple[n
 
 def _sample_rates(k: np.ndarray, n: np.ndarray, confidence: float) -> list[SampleRate | None]:
     lo, hi = wilson(k, n, confidence)
+    together = map(Enclosure, *(end.tolist() for end in simultaneous_clopper_pearson(k, n, confidence)))
     return [
-        SampleRate(Fraction(int(k[i]), int(n[i])), float(lo[i]), float(hi[i]), "wilson") if n[i] else None
-        for i in range(len(n))
+        SampleRate(Fraction(int(k[i]), int(n[i])), float(lo[i]), float(hi[i]), "wilson", held) if n[i] else None
+        for i, held in enumerate(together)
     ]
 
 
@@ -373,6 +376,7 @@ def _measures(
     inner: dict[str, tuple[Enclosure | None, ...]],
     counts: dict[str, tuple[np.ndarray, np.ndarray]],
     confidence: float,
+    uncertainty: Uncertainty,
 ) -> dict[str, MeasureAudit]:
     narrowed = {
         kind: [b or a for a, b in zip(rates, inner[kind] or [None] * len(rates), strict=True)]
@@ -386,7 +390,9 @@ def _measures(
     for name in MEASURES if len(counts) > 1 else SELECTION_MEASURES:
         sample = measure(name, Rates(**exact))
         kinds = [kind for kind in RATES_OF[name] if kind in counts]
-        interval = measure(name, _intervals({kind: counts[kind] for kind in kinds}, confidence)).value
+        of_kinds = {kind: counts[kind] for kind in kinds}
+        interval = measure(name, _intervals(of_kinds, confidence, simultaneous_wilson)).value
+        exact_interval = measure(name, _intervals(of_kinds, confidence, simultaneous_clopper_pearson)).value
         method = "wilson intervals, simultaneous over groups (bonferroni)"
         statistical = any(any(inner[kind]) for kind in kinds)
         audits[name] = MeasureAudit(
@@ -395,13 +401,20 @@ def _measures(
             interval if sample.value else None,
             method,
             measure(name, Rates(**narrowed)) if statistical else None,
+            exact_interval if sample.value else None,
+            uncertainty.bootstrap_of_measure(name),
+            uncertainty.bounds_of_measure(name),
         )
     return audits
 
 
-def _intervals(counts: dict[str, tuple[np.ndarray, np.ndarray]], confidence: float) -> Rates:
-    """Intervals of all rates that hold together."""
-    lo, hi = simultaneous_wilson(
+def _intervals(
+    counts: dict[str, tuple[np.ndarray, np.ndarray]],
+    confidence: float,
+    together: Callable[[np.ndarray, np.ndarray, float], tuple[np.ndarray, np.ndarray]],
+) -> Rates:
+    """Intervals of all rates that hold together, by one of the functions for such."""
+    lo, hi = together(
         np.concatenate([k for k, _ in counts.values()]), np.concatenate([n for _, n in counts.values()]), confidence
     )
     rates: list[Enclosure | None] = [
@@ -409,31 +422,3 @@ def _intervals(counts: dict[str, tuple[np.ndarray, np.ndarray]], confidence: flo
     ]
     size = len(rates) // len(counts)
     return Rates(**{kind: rates[i * size : (i + 1) * size] for i, kind in enumerate(counts)})
-
-
-def judge(requirement: Requirement, groupings: Sequence[GroupingAudit]) -> RequirementAudit:
-    """Judge a requirement in every grouping; the gravest status stands, with the grouping that gives it."""
-    absent = Measure(None, "it needs the true outcome: pass --label")
-    verdicts = []
-    for grouping in groupings:
-        held = grouping.measures.get(requirement.measure)
-        verdict = requirement.judge(absent if held is None else held.verified)
-        if held is not None and held.statistical is not None and verdict.status == "undecided":
-            inner = requirement.judge(held.statistical)
-            if inner.status != "undecided":
-                delta = grouping.delta(*RATES_OF[requirement.measure])
-                verdict = replace(inner, reason=f"{inner.reason}, statistically, at confidence {1 - delta:.9g}")
-        if held is not None and verdict.status != "undecided":
-            rows = requirement.judge(held.sample)
-            if rows.status != verdict.status:
-                reason = f"{verdict.reason} (by the rows alone, {held.sample.value}, it is {rows.status})"
-                verdict = replace(verdict, reason=reason)
-        verdicts.append((verdict, grouping))
-    for status in ("breached", "undecided", "met"):
-        chosen = [(verdict, grouping) for verdict, grouping in verdicts if verdict.status == status]
-        if chosen:
-            reasons = [f"{' x '.join(grouping.sensitive)}: {verdict.reason}" for verdict, grouping in chosen]
-            if len({verdict.reason for verdict, _ in chosen}) == 1:
-                reasons = [chosen[0][0].reason]
-            return RequirementAudit(requirement.text, status, "; ".join(reasons))
-    raise ValueError("there is no grouping to judge")

@@ -153,7 +153,8 @@ def held_out_fit(
             effort=replace(question.effort, search="enumerate"),
             requirements=(),
         )
-        _, solution, known = asked.ask(part, np.ones(int(kept.sum()), dtype=bool))
+        answer = asked.ask(part, np.ones(int(kept.sum()), dtype=bool))
+        solution, known = answer.solution, answer.kept
         out = np.bincount(grouping.codes[~kept], minlength=size)[known]
         n[known] += out
         k[known] += np.bincount(grouping.codes[~kept & selected], minlength=size)[known]

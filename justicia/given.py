@@ -36,26 +36,35 @@ _LARGEST_WHOLE = 2**53
 """Larger whole numbers cannot be told apart as floats."""
 
 
-def settle_population(population: Any) -> tuple[str, PopulationFile | None]:
+def settle_population(population: Any, of_rows: str | None = None) -> tuple[str, PopulationFile | None]:
     """The structure to fit, and the file that stands in its place.
+
+    Parameters
+    ----------
+    population : str, path or PopulationFile
+    of_rows : str, optional
+        An option that asks what finite rows leave open of a population that is fitted to them.
 
     Raises
     ------
     InputError
-        When there is no such structure, and no such file.
+        When there is no such structure, and no such file, or the option has no meaning for what is given.
     """
-    if isinstance(population, PopulationFile):
-        return population.structure, population
     if isinstance(population, str) and population in STRUCTURES:
         return population, None
-    if not isinstance(population, (str, Path)):
+    if not isinstance(population, (str, Path, PopulationFile)):
         raise InputError(f"a population is a structure, a file or a PopulationFile, not {type(population).__name__}")
-    if not Path(population).exists():
+    if isinstance(population, (str, Path)) and not Path(population).exists():
         raise InputError(
             f"no population is called {str(population)!r}, and there is no such file"
             f"{did_you_mean(population, STRUCTURES)}"
         )
-    file = read_population_file(population)
+    if of_rows is not None:
+        raise InputError(
+            f"{of_rows} says what finite rows leave open of a population fitted to them, and this one is given: "
+            "leave it out"
+        )
+    file = population if isinstance(population, PopulationFile) else read_population_file(population)
     return file.structure, file
 
 

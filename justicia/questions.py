@@ -13,7 +13,7 @@ from justicia import population
 from justicia.comparison import Stratum
 from justicia.given import Given, Seen
 from justicia.solvers.brackets import solve_between
-from justicia.tallies import Tallies
+from justicia.tallies import Tallies, Tally
 from justicia.watching import Watch
 
 if TYPE_CHECKING:
@@ -29,7 +29,35 @@ if TYPE_CHECKING:
     from justicia.tables.one_hot import OneHot
     from justicia.watching import Progress
 
-__all__ = ["Question"]
+__all__ = ["Asked", "Question"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked and answered about one kind of rates.
+
+    Attributes
+    ----------
+    people : Population
+        Of the groups that have people there.
+    solution : Solution
+    kept : int array
+        Positions of those groups in the grouping.
+    fitted_to : Tally or None
+        What the population was fitted to; None for one that is given.
+    """
+
+    people: Population
+    solution: Solution
+    kept: np.ndarray
+    fitted_to: Tally | None
+
+    @property
+    def tally(self) -> Tally:
+        """What the population was fitted to."""
+        if self.fitted_to is None:
+            raise ValueError("the population is given, not fitted")
+        return self.fitted_to
 
 
 @dataclass(frozen=True)
@@ -60,6 +88,8 @@ class Question:
         Turns drawn people into the columns that the model takes.
     given : Given or None
         Populations of a file, in place of those of the rows.
+    binned : frozenset of str
+        Sensitive columns that were cut into classes.
     """
 
     decision: Decision
@@ -76,14 +106,17 @@ class Question:
     one_hot: Sequence[OneHot] = ()
     expansion: OneHotExpansion | None = None
     given: Given | None = None
+    binned: frozenset[str] = frozenset()
 
     @cached_property
     def _tallies(self) -> Tallies:
         return Tallies(self.domain, self.points, self.groupings, self.strata, self.one_hot)
 
-    def ask(
-        self, grouping: Grouping, rows: np.ndarray | None = None, kind: str = "selection_rate"
-    ) -> tuple[Population, Solution, np.ndarray]:
+    def determined(self, grouping: Grouping) -> frozenset[str]:
+        """Features whose cell the group determines."""
+        return frozenset(grouping.sensitive) - self.binned
+
+    def ask(self, grouping: Grouping, rows: np.ndarray | None = None, kind: str = "selection_rate") -> Asked:
         """Fit a population to the people and enclose the rate of each group.
 
         Parameters
@@ -97,28 +130,28 @@ class Question:
 
         Returns
         -------
-        population : Population
-            Of the groups that have people there.
-        solution : Solution
-        kept : int array
-            Positions of those groups in the grouping.
+        Asked
+            About the groups that have people there.
         """
-        people, kept = self._population(grouping, rows, kind)
+        people, kept, tally = self._population(grouping, rows, kind)
         absent, names = len(grouping.groups) - len(kept), " x ".join(grouping.sensitive)
         watch = Watch(self.requirements, kind, names, absent, self.effort.tolerance, self.progress)
         seen = Seen(people, self.decision, self.decision) if self.given is None else self.given.seen(people)
         effort = replace(self.effort, watch=watch)
-        return people, solve_between(self.engine, seen.population, seen.least, seen.most, effort), kept
+        solution = solve_between(self.engine, seen.population, seen.least, seen.most, effort)
+        return Asked(people, solution, kept, tally)
 
-    def _population(self, grouping: Grouping, rows: np.ndarray | None, kind: str) -> tuple[Population, np.ndarray]:
+    def _population(
+        self, grouping: Grouping, rows: np.ndarray | None, kind: str
+    ) -> tuple[Population, np.ndarray, Tally | None]:
         """The population of the people, or of those of one true outcome, and the positions of its groups."""
         if self.given is not None:
-            return self.given.population(grouping, kind)
-        people, kept, codes = self._tallies.fit(self.structure, grouping, rows)
+            return *self.given.population(grouping, kind), None
+        people, tally = self._tallies.fit(self.structure, grouping, rows)
         people.people = population.People(
-            self.frame, self.domain, self.points, lambda group: np.flatnonzero(codes == group), self.expansion
+            self.frame, self.domain, self.points, lambda group: np.flatnonzero(tally.codes == group), self.expansion
         )
-        return people, kept
+        return people, tally.kept, tally
 
     def ask_stratum(self, grouping: Grouping, kind: str) -> Stratum:
         """The same among the people of one true outcome; None for groups that have none."""
@@ -127,9 +160,11 @@ class Question:
         intervals = list(enclosures)
         if not (rows.any() if self.given is None else self.given.has(grouping, kind)):
             return Stratum(rows, None, tuple(enclosures), 0.0)
-        people, solution, kept = self.ask(grouping, rows, kind)
-        for position, enclosure, interval in zip(kept, solution.enclosures, solution.intervals, strict=True):
+        asked = self.ask(grouping, rows, kind)
+        solution = asked.solution
+        for position, enclosure, interval in zip(asked.kept, solution.enclosures, solution.intervals, strict=True):
             enclosures[position], intervals[position] = enclosure, interval
         return Stratum(
-            rows, people, tuple(enclosures), solution.seconds, tuple(intervals), solution.stopped, solution.delta
-        )
+            rows, asked.people, tuple(enclosures), solution.seconds, tuple(intervals), solution.stopped, solution.delta,
+            asked,
+        )  # fmt: skip

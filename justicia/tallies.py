@@ -24,6 +24,28 @@ _MOST_ATOMS = 3_000
 
 
 @dataclass(frozen=True)
+class Tally:
+    """How many people there are.
+
+    Attributes
+    ----------
+    counts : Counts
+        Of the groups that have people there.
+    kept : int array
+        Positions of those groups in the grouping.
+    codes : int array of shape (n_rows,)
+        Which of those groups each person belongs to; -1 for people who are left out.
+    fixed : frozenset of str
+        Features that are sensitive columns.
+    """
+
+    counts: population.Counts
+    kept: np.ndarray
+    codes: np.ndarray
+    fixed: frozenset[str]
+
+
+@dataclass(frozen=True)
 class Tallies:
     """People by group, true outcome and domain point.
 
@@ -64,27 +86,15 @@ class Tallies:
             return population.Counts(groups, self.domain.sizes, codes[kept], self.points[kept], everybody=atoms)
         return atoms.regrouped(groups, codes[first])
 
-    def fit(
-        self, structure: str, grouping: Grouping, rows: np.ndarray | None = None
-    ) -> tuple[Population, np.ndarray, np.ndarray]:
-        """Fit a population to the people, or to those of one true outcome.
+    def count(self, grouping: Grouping, rows: np.ndarray | None = None) -> Tally:
+        """Count the people, or those of one true outcome.
 
         Parameters
         ----------
-        structure : str
         grouping : Grouping
             One of the groupings.
         rows : bool array of shape (n_rows,), optional
             One of the strata, with people in it; everybody when left out.
-
-        Returns
-        -------
-        population : Population
-            Of the groups that have people there.
-        kept : int array
-            Positions of those groups in the grouping.
-        codes : int array of shape (n_rows,)
-            Position of each person's group in the population; -1 for people who are left out.
         """
         kept = np.arange(len(grouping.groups))
         codes = grouping.codes
@@ -97,5 +107,9 @@ class Tallies:
         fixed = sensitive | {
             feature.name for feature in self.one_hot if sensitive & {*feature.columns, *feature.aliases}
         }
-        people = population.fit(structure, counts, self.domain, grouping.sensitive, frozenset(fixed))
-        return people, kept, codes
+        return Tally(counts, kept, codes, frozenset(fixed))
+
+    def fit(self, structure: str, grouping: Grouping, rows: np.ndarray | None = None) -> tuple[Population, Tally]:
+        """Fit a population to the people, or to those of one true outcome; see `count`."""
+        tally = self.count(grouping, rows)
+        return population.fit(structure, tally.counts, self.domain, grouping.sensitive, tally.fixed), tally

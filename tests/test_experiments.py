@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from experiments import ensembles, gaussian_study, robustness
+from experiments import coverage, ensembles, gaussian_study, robustness
 
 
 @pytest.mark.slow
@@ -38,6 +38,42 @@ def test_gaussian_study(tmp_path, monkeypatch, capsys):
     assert sum(errors) / len(errors) < 0.015
     assert (tmp_path / "gaussian_study.svg").read_text().startswith("<?xml")
     assert "overall" in capsys.readouterr().out
+
+
+def test_coverage_of_a_few_populations(tmp_path, monkeypatch, capsys):
+    """Two that follow the fitted structure and two that do not, with a trivial interval counted as a miss."""
+    cases = [
+        coverage.known(1, "independent", "independent", (2, 3), (30, 60), 0.4),
+        coverage.known(2, "independent", "any", (3, 2), (100, 40), 1.0),
+        coverage.known(3, "tree", "chain", (2, 2), (60,), 1.0),
+        coverage.known(4, "tree", "any", (2, 3, 2), (200, 50), 0.4),
+    ]
+    monkeypatch.setattr(coverage, "populations", lambda: cases)
+    arguments = ["coverage", "--simulations", "150", "--bootstrapped", "5", "--replicates", "39"]
+    monkeypatch.setattr(sys, "argv", [*arguments, "--out", str(tmp_path)])
+    coverage.main()
+    with (tmp_path / "coverage.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    methods = {row["method"] for row in rows}
+    assert methods >= {"clopper_pearson", "total_variation", "confidence_box", "given_structure", "bootstrap"}
+    for row in rows:
+        if not row["method"].startswith("bootstrap"):
+            assert float(row["coverage"]) >= float(row["at_least"]), row
+        if row["method"] in ("clopper_pearson", "confidence_box", "given_structure"):
+            assert float(row["says_nothing"]) == 0.0
+    assert (tmp_path / "coverage.svg").read_text().startswith("<?xml")
+    assert "confidence_box" in capsys.readouterr().out
+
+
+def test_projections_of_known_populations_are_sums_over_points():
+    case = coverage.known(5, "tree", "any", (2, 3, 2), (10, 10), 1.0)
+    held = case.joint[1].reshape(2, 3, 2)
+    by_hand = 0.0
+    for x, y, z in case.points[case.decision.evaluate(case.points)]:
+        of_y = held.sum(axis=(0, 2))
+        by_hand += of_y[y] * held.sum(axis=2)[x, y] / of_y[y] * held.sum(axis=0)[y, z] / of_y[y]
+    assert case.projected((1, -1, 1))[1] == pytest.approx(by_hand)
+    assert case.projected((-1, 0, 1))[1] != pytest.approx(case.rates()[1], abs=1e-6)
 
 
 def test_expected_square_of_the_sample_rate_is_that_of_many_draws():

@@ -459,3 +459,11 @@ def test_fitting_says_what_is_wrong(people):
         justicia.fit_population(people, leave_out="py")
     with pytest.raises(justicia.InputError, match="and no label"):
         justicia.fit_population(people, favorable="yes")
+
+
+@pytest.mark.parametrize("option", ["bounds", "bootstrap"])
+def test_what_rows_leave_open_of_a_given_population_is_no_question(tmp_path, option):
+    path = tmp_path / "pop.json"
+    justicia.verify("tree", "ricci", population="tree").population_file().to_json(path)
+    with pytest.raises(justicia.InputError, match=f"^{option} says what finite rows leave open"):
+        justicia.verify("tree", "ricci", population=path, **{option: 200 if option == "bootstrap" else True})

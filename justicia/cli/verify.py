@@ -85,7 +85,13 @@ class _Bar:
     show_default=True,
     help="Probability that statistical intervals of a large ensemble miss.",
 )
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals beside the rows' rates.")
+@click.option(
+    "--confidence",
+    type=float,
+    default=0.95,
+    show_default=True,
+    help="Of all that is said about the sampling of the rows.",
+)
 @click.option(
     "--require",
     multiple=True,
@@ -93,6 +99,14 @@ class _Bar:
     help="A limit, such as 'disparate_impact>=0.8'; exit code 1 or 3 when it is not met. Repeatable.",
 )
 @click.option("--check-fit", is_flag=True, help="Compare the population also with rows held out of it, in 5 folds.")
+@click.option("--bounds", is_flag=True, help="Bound rates under the structure, for any number of rows.")
+@click.option(
+    "--bootstrap",
+    type=int,
+    default=0,
+    metavar="REPLICATES",
+    help="Intervals of verified rates and measures, from people drawn from the population; 200 are usual.",
+)
 @click.option(
     "--json",
     "json_file",
@@ -125,7 +139,9 @@ class _Bar:
     help="Cut a numeric sensitive column, as in age=25,40,60; an edge belongs to the class below. Repeatable.",
 )
 @reading_options
-@click.option("--seed", type=int, default=0, show_default=True, help="For a model trained here, and --check-fit.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="For a model trained here, --check-fit and --bootstrap."
+)
 @click.option("--trust-model", is_flag=True, help="Load whatever the model file holds; runs code of whoever made it.")
 @click.option("--all-groups", is_flag=True, help="Print every group, however many there are.")
 @click.option("--quiet", is_flag=True, help="Do not announce what was found.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from justicia.metrics.disparities import MEASURES, RATES_OF, SELECTION_MEASURES, Measure, Rates, measure
-from justicia.metrics.intervals import simultaneous_wilson, wilson
+from justicia.metrics.intervals import simultaneous_clopper_pearson, simultaneous_wilson, wilson
 from justicia.metrics.requirements import Requirement, Verdict, measure_name, parse_requirement
 from justicia.metrics.sample_size import justicia_sample_size
 
@@ -19,6 +19,7 @@ __all__ = [
     "measure",
     "measure_name",
     "parse_requirement",
+    "simultaneous_clopper_pearson",
     "simultaneous_wilson",
     "wilson",
 ]

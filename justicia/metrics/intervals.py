@@ -6,7 +6,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-__all__ = ["simultaneous_wilson", "wilson"]
+from justicia.binomial import clopper_pearson
+
+__all__ = ["simultaneous_clopper_pearson", "simultaneous_wilson", "wilson"]
 
 
 def wilson(k: np.ndarray, n: np.ndarray, confidence: float = 0.95, together: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -50,3 +52,21 @@ def simultaneous_wilson(k: np.ndarray, n: np.ndarray, confidence: float = 0.95) 
     """
     rates = max(1, int((np.asarray(n) > 0).sum()))
     return wilson(k, n, confidence, rates)
+
+
+def simultaneous_clopper_pearson(
+    k: np.ndarray, n: np.ndarray, confidence: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
+    """Clopper and Pearson's intervals that hold for all rates together (Bonferroni's correction).
+
+    The true rates are all inside with probability `confidence` at least, for any number of trials.
+
+    Parameters and results as `wilson`.
+
+    >>> lo, hi = simultaneous_clopper_pearson(np.array([8, 0]), np.array([10, 20]))
+    >>> lo.round(4), hi.round(4)
+    (array([0.401, 0.   ]), array([0.9825, 0.1968]))
+    """
+    n = np.asarray(n)
+    lo, hi = clopper_pearson(k, n, (1 - confidence) / max(1, int((n > 0).sum())))
+    return np.where(n == 0, np.nan, lo), np.where(n == 0, np.nan, hi)

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from justicia.comparison import GroupAudit, GroupingAudit
     from justicia.enclosure import Enclosure
 
-__all__ = ["MOST_GROUPS", "STATISTICAL", "group_table", "number", "outside", "percent"]
+__all__ = ["BOOTSTRAP", "MOST_GROUPS", "STATISTICAL", "group_table", "number", "outside", "percent"]
 
 STATISTICAL = "statistical"
 """Heading of bounds that hold but for a small probability."""
+BOOTSTRAP = "bootstrap"
+"""Heading of bootstrap intervals."""
 MOST_GROUPS = 40
 """Longer tables show the groups at both ends, and the smallest."""
 _ENDS = 10
@@ -93,14 +95,17 @@ def _columns(
 ) -> list[str]:
     """Columns that fit beside the names."""
     inner = [STATISTICAL] if grouping.solution.interval is not None else []
-    columns = ["people", "verified", *inner, "", "rows", percent(confidence)]
+    drawn = [BOOTSTRAP] if grouping.uncertainty.bootstrap is not None else []
+    columns = ["people", "verified", *inner, *drawn, "", "rows", percent(confidence)]
     columns += ["TPR", "FPR"] if grouping.strata else []
     taken = sum(
         2 + max([len(shown(name, _LONGEST_NAME)), *(len(names[row][position]) for row in rows)])
         for position, name in enumerate(grouping.sensitive)
     )
     wide = {column: 2 + max([len(column), *(len(cells[row][column]) for row in rows)]) for column in columns}
-    for column in ("", percent(confidence), "FPR", "TPR", "rows"):
+    for column in (
+        ("", "FPR", "TPR", percent(confidence), "rows") if drawn else ("", percent(confidence), "FPR", "TPR", "rows")
+    ):
         if taken + sum(wide[held] for held in columns) <= width:
             break
         if column in columns:
@@ -119,6 +124,7 @@ def _cells(group: GroupAudit, largest: float, confidence: float) -> dict[str, st
         "TPR": _rate(group.narrowest("tpr")),
         "FPR": _rate(group.narrowest("fpr")),
         STATISTICAL: _rate(group.narrowest("selection_rate")),
+        BOOTSTRAP: _rate(group.bootstrap.get("selection_rate")),
     }
     if rate is not None and sample is not None:
         held["verified"] = number(rate) + ("*" if outside(group) else " ")

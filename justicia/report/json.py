@@ -11,6 +11,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from justicia._version import __version__
+from justicia.bounding import CLAIMS, NOT_ASKED
 from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.errors import InputError
 from justicia.metrics import RATES_OF
@@ -31,6 +32,9 @@ _LAST_SECOND = 253_402_300_799
 """Of the year 9999."""
 
 _METHOD = "statistical: clopper-pearson on what branch and bound leaves open"
+
+_SIMULTANEOUS = "clopper-pearson, simultaneous over groups (bonferroni)"
+_SIMULTANEOUS_MEASURE = "clopper-pearson intervals, simultaneous over groups (bonferroni)"
 
 _ALL_MEASURES = (
     "disparate_impact",
@@ -128,7 +132,8 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
             "mismatches": 0,
             "ties": audit.self_check.ties,
         },
-        "groupings": [_grouping(grouping, audit.given_population) for grouping in audit.groupings],
+        "confidence": audit.confidence,
+        "groupings": [_grouping(grouping, audit.confidence, audit.given_population) for grouping in audit.groupings],
         "requirements": [
             {"text": held.text, "status": held.status, "reason": held.reason} for held in audit.requirements
         ],
@@ -150,9 +155,9 @@ def _score(audit: Audit) -> dict[str, Any] | None:
     }
 
 
-def _grouping(grouping: GroupingAudit, given: PopulationFile | None) -> dict[str, Any]:
+def _grouping(grouping: GroupingAudit, confidence: float, given: PopulationFile | None) -> dict[str, Any]:
     measures = {
-        name: _measure(grouping.measures[name], grouping.delta(*RATES_OF[name])) if name in grouping.measures else None
+        name: _measure(grouping.measures[name], name, grouping, confidence) if name in grouping.measures else None
         for name in _ALL_MEASURES
     }
     return {
@@ -171,11 +176,37 @@ def _grouping(grouping: GroupingAudit, given: PopulationFile | None) -> dict[str
                 else {"folds": grouping.held_out.folds, **_fit(grouping, grouping.held_out)},
             },
         },
-        "groups": [_group(group, grouping) for group in grouping.reported],
+        "errors": grouping.errors,
+        "bounds": _claims(grouping, confidence),
+        "bootstrap": _bootstrap(grouping),
+        "groups": [_group(group, grouping, confidence) for group in grouping.reported],
         "most_favored": _extreme(grouping.most_favored),
         "least_favored": _extreme(grouping.least_favored),
         "measures": measures,
     }
+
+
+def _claims(grouping: GroupingAudit, confidence: float) -> dict[str, Any]:
+    """What the bounds by the rows claim, and why some are null."""
+    held = grouping.uncertainty.bounds
+    reasons = {
+        name: {
+            kind: held[kind][name].reason if kind in held else None if held else NOT_ASKED
+            for kind in ("selection_rate", "tpr", "fpr")
+        }
+        for name in CLAIMS
+    }
+    return {
+        "confidence": confidence if held else None,
+        **{name: {"claim": claim, "reason": reasons[name]} for name, claim in CLAIMS.items()},
+    }
+
+
+def _bootstrap(grouping: GroupingAudit) -> dict[str, Any] | None:
+    held = grouping.uncertainty.bootstrap
+    if held is None:
+        return None
+    return {"replicates": held.asked, "reached": held.reached, "stopped": held.stopped}
 
 
 def _fit(grouping: GroupingAudit, fit: Fit) -> dict[str, Any]:
@@ -191,36 +222,66 @@ def _bounds(enclosure: Enclosure) -> dict[str, float]:
     return {"lo": float(enclosure.lo), "hi": float(enclosure.hi)}
 
 
-def _verified(rate: Enclosure | None, interval: Enclosure | None, delta: float) -> dict[str, Any] | None:
-    return None if rate is None else {**_bounds(rate), "interval": _interval(interval, delta)}
+def _or_none(enclosure: Enclosure | None) -> dict[str, float] | None:
+    return None if enclosure is None else _bounds(enclosure)
 
 
-def _interval(interval: Enclosure | None, delta: float) -> dict[str, Any] | None:
-    """Statistical bounds; all of one answer hold together with this confidence."""
+def _verified(group: GroupAudit, kind: str, grouping: GroupingAudit) -> dict[str, Any] | None:
+    rate: Enclosure | None = getattr(group, kind)
+    if rate is None:
+        return None
+    statistical = _statistical(group.intervals.get(kind), grouping.delta(kind))
+    bounds = group.bounds.get(kind, {})
+    return {
+        **_bounds(rate),
+        "interval": _sampling(group.bootstrap.get(kind), statistical, grouping),
+        "statistical": statistical,
+        **{name: _or_none(bounds.get(name)) for name in CLAIMS},
+    }
+
+
+def _statistical(interval: Enclosure | None, delta: float) -> dict[str, Any] | None:
+    """Statistical bounds of an engine; all of one answer hold together with this confidence."""
     if interval is None:
         return None
     return {**_bounds(interval), "confidence": 1 - delta, "method": _METHOD}
 
 
-def _sample(rate: SampleRate | None) -> dict[str, Any] | None:
-    return None if rate is None else {"value": float(rate.value), "lo": rate.lo, "hi": rate.hi, "method": rate.method}
+def _sampling(
+    interval: Enclosure | None, statistical: dict[str, Any] | None, grouping: GroupingAudit
+) -> dict[str, Any] | None:
+    """The bootstrap interval; without one, statistical bounds of the engine."""
+    held = grouping.uncertainty.bootstrap
+    if held is None or interval is None:
+        return statistical
+    return {**_bounds(interval), "confidence": held.confidence, "method": held.method}
 
 
-def _group(group: GroupAudit, grouping: GroupingAudit) -> dict[str, Any]:
-    rates = {"selection_rate": group.selection_rate, "tpr": group.tpr, "fpr": group.fpr}
-    verified = {kind: _verified(rate, group.intervals.get(kind), grouping.delta(kind)) for kind, rate in rates.items()}
+def _sample(rate: SampleRate | None, confidence: float) -> dict[str, Any] | None:
+    if rate is None:
+        return None
+    return {
+        "value": float(rate.value),
+        "lo": rate.lo,
+        "hi": rate.hi,
+        "method": rate.method,
+        "simultaneous": {**_bounds(rate.simultaneous), "confidence": confidence, "method": _SIMULTANEOUS},
+    }
+
+
+def _group(group: GroupAudit, grouping: GroupingAudit, confidence: float) -> dict[str, Any]:
     return {
         "group": group.group,
         "n": group.n,
         "selected": group.selected,
         "positives": group.positives,
         "negatives": group.negatives,
-        "selection_rate": verified["selection_rate"],
-        "sample_rate": _sample(group.sample_rate),
-        "tpr": verified["tpr"],
-        "fpr": verified["fpr"],
-        "sample_tpr": _sample(group.sample_tpr),
-        "sample_fpr": _sample(group.sample_fpr),
+        "selection_rate": _verified(group, "selection_rate", grouping),
+        "sample_rate": _sample(group.sample_rate, confidence),
+        "tpr": _verified(group, "tpr", grouping),
+        "fpr": _verified(group, "fpr", grouping),
+        "sample_tpr": _sample(group.sample_tpr, confidence),
+        "sample_fpr": _sample(group.sample_fpr, confidence),
         "note": group.note,
     }
 
@@ -233,12 +294,16 @@ def _extreme(extreme: Extreme) -> dict[str, Any]:
     }
 
 
-def _measure(measure: MeasureAudit, delta: float) -> dict[str, Any]:
-    verified, sample, interval = measure.verified, measure.sample, measure.interval
+def _measure(measure: MeasureAudit, name: str, grouping: GroupingAudit, confidence: float) -> dict[str, Any]:
+    verified, sample, interval, together = measure.verified, measure.sample, measure.interval, measure.simultaneous
+    delta = grouping.delta(*RATES_OF[name])
+    statistical = _statistical(None if measure.statistical is None else measure.statistical.value, delta)
     return {
         "lo": None if verified.value is None else float(verified.value.lo),
         "hi": None if verified.value is None else float(verified.value.hi),
-        "interval": _interval(None if measure.statistical is None else measure.statistical.value, delta),
+        "interval": _sampling(measure.bootstrap, statistical, grouping),
+        "statistical": statistical,
+        **{bound: _or_none(measure.bounds.get(bound)) for bound in CLAIMS},
         "sample": None
         if sample.value is None
         else {
@@ -246,6 +311,9 @@ def _measure(measure: MeasureAudit, delta: float) -> dict[str, Any]:
             "lo": None if interval is None else float(interval.lo),
             "hi": None if interval is None else float(interval.hi),
             "method": measure.method,
+            "simultaneous": None
+            if together is None
+            else {**_bounds(together), "confidence": confidence, "method": _SIMULTANEOUS_MEASURE},
         },
         "undefined": verified.undefined,
     }

@@ -9,9 +9,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from justicia.bounding import CLAIMS
+from justicia.enclosure import EXACT
 from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.metrics import RATES_OF
-from justicia.report.groups import MOST_GROUPS, STATISTICAL, group_table, number, outside, percent
+from justicia.report.groups import BOOTSTRAP, MOST_GROUPS, STATISTICAL, group_table, number, outside, percent
 from justicia.report.scores import rule_text, score_table
 from justicia.words import counted, shown
 
@@ -146,13 +148,19 @@ def _grouping(grouping: GroupingAudit, confidence: float, width: int, all_groups
     facts.add_column()
     facts.add_row("most favored", _extreme(grouping.most_favored))
     facts.add_row("least favored", _extreme(grouping.least_favored))
+    facts.add_row("errors", Text(_errors(grouping)))
+    if grouping.uncertainty.bounds:
+        for name in CLAIMS:
+            facts.add_row(name.replace("_", " "), Text(_bound(grouping, name)))
     measures = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     inner = any(measure.statistical is not None for measure in grouping.measures.values())
-    for heading in ("measure", "verified", *([STATISTICAL] if inner else []), "rows", percent(confidence)):
+    drawn = grouping.uncertainty.bootstrap is not None
+    more = [*([STATISTICAL] if inner else []), *([BOOTSTRAP] if drawn else [])]
+    for heading in ("measure", "verified", *more, "rows", percent(confidence)):
         measures.add_column(heading, no_wrap=True)
     measures.add_column("")
     for name, measure in grouping.measures.items():
-        measures.add_row(*_measure(name, measure, inner))
+        measures.add_row(*_measure(name, measure, inner, drawn))
     parts = (table, Text(""), measures, Text(""), facts)
     return Group(Text(""), title, *(Padding(part, (0, 0, 0, 2)) for part in parts))
 
@@ -177,7 +185,31 @@ def _extreme(extreme: Extreme) -> Text:
     return text
 
 
-def _measure(name: str, measure: MeasureAudit, inner: bool) -> list[RenderableType]:
+def _errors(grouping: GroupingAudit) -> str:
+    """The three sources of error, each with its size for the most and the least favored group and disparate impact."""
+    kinds = [
+        f"{kind} {', '.join('-' if size is None else _size(size) for size in sizes.values())}"
+        for kind, sizes in grouping.errors.items()
+    ]
+    return "; ".join(kinds)
+
+
+def _size(size: float) -> str:
+    return "0" if size <= EXACT else f"{size:.4f}" if size >= 1e-4 else f"{size:.0e}"
+
+
+def _bound(grouping: GroupingAudit, name: str) -> str:
+    """One bound by the rows, of the extreme groups and the disparate impact."""
+    by_values = {tuple(group.group.values()): group for group in grouping.groups}
+    ends = [by_values[tuple(end.group.values())] for end in (grouping.most_favored, grouping.least_favored)]
+    held = [group.bounds.get("selection_rate", {}).get(name) for group in ends]
+    held.append(grouping.measures["disparate_impact"].bounds.get(name))
+    if all(one is None for one in held):
+        return f"none: {grouping.uncertainty.bounds['selection_rate'][name].reason}"
+    return ", ".join("none" if one is None else number(one) for one in held)
+
+
+def _measure(name: str, measure: MeasureAudit, inner: bool, drawn: bool) -> list[RenderableType]:
     verified, sample, interval = measure.verified, measure.sample, measure.interval
     value = "undefined" if verified.value is None else number(verified.value)
     note = verified.undefined or ""
@@ -187,6 +219,7 @@ def _measure(name: str, measure: MeasureAudit, inner: bool) -> list[RenderableTy
         Text(name.replace("_", " ")),
         Text(value, style="bold"),
         *([Text("undefined" if narrowed.value is None else number(narrowed.value), style="bold")] if inner else []),
+        *([Text("-" if measure.bootstrap is None else number(measure.bootstrap))] if drawn else []),
         Text("undefined" if sample.value is None else number(sample.value)),
         between,
         Text(f"incomplete: {note}" if note and verified.value is not None else note, style="yellow"),
@@ -199,6 +232,18 @@ def _definitions(audit: Audit) -> RenderableType:
     grid.add_column(style="dim")
     grid.add_row("verified", "selection rate, or measure of selection rates, under the population")
     grid.add_row("rows", "the same among the rows; intervals of measures hold for all groups together")
+    grid.add_row(
+        "errors",
+        "of most favored, least favored and disparate impact; sampling: at confidence "
+        f"{audit.confidence:g}, for a model not fitted on the rows",
+    )
+    if any(grouping.uncertainty.bounds for grouping in audit.groupings):
+        for name, claim in CLAIMS.items():
+            grid.add_row(name.replace("_", " "), f"{claim}; at confidence {audit.confidence:g} for all groups together")
+    made = {held.method for grouping in audit.groupings if (held := grouping.uncertainty.bootstrap) is not None}
+    if made:
+        says = "sampling error of verified values; measures for all groups together, rates one by one"
+        grid.add_row(BOOTSTRAP, f"{says}; {', '.join(sorted(made))} at confidence {audit.confidence:g}")
     deltas = [grouping.delta(*RATES_OF[name]) for grouping in audit.groupings for name in grouping.measures]
     if any(deltas):
         grid.add_row(

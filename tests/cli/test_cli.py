@@ -100,6 +100,14 @@ BAD = {
     "json folder": (("--json", "."), "is a folder"),
     "json nowhere": (("--json", "no/where.json"), "no/where.json cannot be written"),
     "search": (("--search", "find"), "enumerate"),
+    "few replicates": (("--bootstrap", "38"), "39 at least"),
+    "fewer than none": (("--bootstrap", "-1"), "number of replicates"),
+    "too many replicates": (("--bootstrap", "1000000000"), "number of replicates"),
+    "replicates": (("--bootstrap", "many"), "many"),
+    "no confidence": (("--confidence", "0"), "confidence 0 does not lie between 0 and 1"),
+    "certainty": (("--confidence", "1"), "confidence 1 does not lie between 0 and 1"),
+    "percent": (("--confidence", "95"), "confidence 95 does not lie between 0 and 1"),
+    "confidence unknown": (("--confidence", "nan"), "confidence nan does not lie between 0 and 1"),
 }
 
 
@@ -163,6 +171,45 @@ def test_json_file_is_written_whole_beside_the_table(capsys, small):
     assert "Audit by justicia" in out
     jsonschema.validate(json.loads((small / "a b.json").read_text()), schema())
     assert sorted(path.name for path in small.iterdir()) == ["a b.json", "people.csv", "tree.pkl"]
+
+
+def test_bounds_and_bootstrap(capsys, small):
+    options = ("--population", "tree", "--bounds", "--bootstrap", "60", "--confidence", "0.9", "--json", "a.json")
+    verify = ("verify", "--model", "tree.pkl", "--data", "people.csv", *options)
+    code, out, _ = run(capsys, *verify, "--require", "disparate_impact>=0.8")
+    assert code == 0
+    for says in ("confidence box", "given structure", "parametric bootstrap, 60 replicates at confidence 0.9"):
+        assert says in out
+    assert "and the limit lies inside" in " ".join(out.split())
+    held = json.loads((small / "a.json").read_text())
+    jsonschema.validate(held, schema())
+    (grouping,) = held["groupings"]
+    for group in grouping["groups"]:
+        rate, sample = group["selection_rate"], group["sample_rate"]
+        assert rate["interval"]["confidence"] == 0.9
+        assert rate["confidence_box"]["lo"] < rate["interval"]["lo"] < rate["lo"] < rate["interval"]["hi"]
+        assert rate["confidence_box"]["hi"] > rate["interval"]["hi"]
+        assert sample["simultaneous"]["lo"] < sample["lo"]
+        assert sample["simultaneous"]["hi"] > sample["hi"]
+    assert grouping["bootstrap"] == {"replicates": 60, "reached": 60, "stopped": None}
+    assert grouping["measures"]["disparate_impact"]["interval"]["lo"] < 0.8
+    again = (*verify, "--require", "disparate_impact>=0.8")
+    run(capsys, *again)
+    assert json.loads((small / "a.json").read_text())["groupings"] == held["groupings"]
+    run(capsys, *again, "--seed", "-7")
+    assert json.loads((small / "a.json").read_text())["groupings"] != held["groupings"]
+
+
+def test_without_options_the_three_errors_are_named(capsys, small):
+    code, out, _ = run(capsys, "verify", "--model", "tree.pkl", "--data", "people.csv", "--json", "a.json")
+    assert code == 0
+    (line,) = [line for line in out.splitlines() if "verification 0, 0, 0; sampling 0." in line]
+    assert line.strip().startswith("errors ")
+    assert "; structure 0" in line
+    (grouping,) = json.loads((small / "a.json").read_text())["groupings"]
+    assert grouping["bootstrap"] is None
+    assert grouping["bounds"]["confidence_box"]["reason"]["tpr"] == "not asked for: pass --bounds"
+    assert grouping["groups"][0]["selection_rate"]["confidence_box"] is None
 
 
 def test_markup_in_values_is_shown_as_it_is(capsys, small):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import justicia
 from justicia.metrics import justicia_sample_size
 
 
@@ -27,3 +30,9 @@ def test_the_claim_fails_far_more_often_than_promised():
 def test_parameters_out_of_range(values):
     with pytest.raises(ValueError, match="eps0"):
         justicia_sample_size(*values)
+
+
+def test_no_verdict_rests_on_it():
+    package = Path(justicia.__file__).parent
+    users = {path.name for path in package.rglob("*.py") if "justicia_sample_size" in path.read_text(encoding="utf-8")}
+    assert users == {"sample_size.py", "__init__.py"}

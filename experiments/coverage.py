@@ -1,0 +1,426 @@
+"""How often intervals of rates hold what they claim to hold, when the population is known.
+
+Each population is a known distribution of a few features in one to four groups of 30 to 5,000 people, some of its cells
+rare or empty, with a random decision tree. A simulation draws the rows, fits a population and takes every interval at
+confidence .95:
+
+- `clopper_pearson`: of the people's own rates, simultaneous over the groups;
+- `total_variation`, `confidence_box`: of the rates of the people's projection on the fitted structure;
+- `given_structure`: of the people's own rates, counted where they follow the fitted structure;
+- `bootstrap`: of the projection's rates, one by one; `bootstrap_impact`: of their disparate impact.
+
+An interval of several groups holds when all of them do. One as wide as .99 or more says nothing, and is counted as
+such. Under `independent`, the replicates of all simulations are drawn as counts and verified at once; under `tree`,
+structures are learned anew in every simulation and replicate, and fewer simulations get a bootstrap.
+
+    python -m experiments.coverage --simulations 1000 --out experiments/results
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from justicia import bootstrap, population, solvers
+from justicia.bounding import TABLES_SHARE, bound_rates, projection_bounds
+from justicia.encoders.decisions import Tree
+from justicia.metrics import Rates, measure, simultaneous_clopper_pearson
+from justicia.population import Counts, Domain, Feature, NetworkPopulation
+from justicia.questions import Asked, Question
+from justicia.ssat import Formula
+
+CONFIDENCE = 0.95
+NOTHING = 0.99
+"""An interval of this width says nothing."""
+LEAST = 0.05
+"""Some group has a rate of at least this, and is as often rejected."""
+_AT_ONCE = 250
+"""Simulations that are bounded together."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """A known population with a decision.
+
+    Attributes
+    ----------
+    name : str
+    structure : str
+        That is fitted.
+    domain : Domain
+    joint : float64 array of shape (n_groups, n_points)
+        Probability of every domain point in each group, in the order of `points`.
+    sizes : int array of shape (n_groups,)
+        People drawn in each group.
+    decision : Tree
+    """
+
+    name: str
+    structure: str
+    domain: Domain
+    joint: np.ndarray
+    sizes: np.ndarray
+    decision: Tree
+
+    @property
+    def points(self) -> np.ndarray:
+        """Every domain point, int array of shape (n_points, n_features)."""
+        return np.stack([axis.ravel() for axis in np.indices(self.domain.sizes)], axis=1)
+
+    @property
+    def keys(self) -> tuple[tuple[str, ...], ...]:
+        """Names of the groups."""
+        return tuple((f"g{i}",) for i in range(len(self.sizes)))
+
+    def rates(self) -> np.ndarray:
+        """Rates of the people."""
+        return self.joint @ self.decision.evaluate(self.points)
+
+    def projected(self, parents: tuple[int, ...]) -> np.ndarray:
+        """Rates of the projection on a structure, given each feature's parent or -1."""
+        cube = self.joint.reshape(len(self.sizes), *self.domain.sizes)
+        every = range(len(parents))
+        probability = np.ones_like(self.joint)
+        for feature, parent in enumerate(parents):
+            kept = {feature, parent}
+            pair = cube.sum(axis=tuple(1 + i for i in every if i not in kept), keepdims=True)
+            above = pair.sum(axis=1 + feature, keepdims=True)
+            table = np.divide(pair, above, out=np.zeros_like(pair), where=above > 0)
+            probability *= np.broadcast_to(table, cube.shape).reshape(self.joint.shape)
+        return probability @ self.decision.evaluate(self.points)
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """Rows at each domain point, int array of shape (n_groups, n_points)."""
+        return rng.multinomial(self.sizes, self.joint)
+
+
+def random_tree(rng: np.random.Generator, sizes: tuple[int, ...], depth: int) -> Tree:
+    """A random decision tree over the cells."""
+    left, right, feature, goes, accepts = [], [], [], [], []
+
+    def grow(level: int) -> int:
+        node = len(left)
+        for held, value in ((left, -1), (right, -1), (feature, -1), (goes, np.zeros(0, bool)), (accepts, False)):
+            held.append(value)
+        if level == depth or (level > 1 and rng.random() < 0.25):
+            accepts[node] = bool(rng.random() < 0.5)
+            return node
+        feature[node] = int(rng.integers(len(sizes)))
+        goes[node] = rng.permutation(sizes[feature[node]]) < rng.integers(1, sizes[feature[node]])
+        left[node], right[node] = grow(level + 1), grow(level + 1)
+        return node
+
+    grow(0)
+    return Tree(sizes, np.array(left), np.array(right), np.array(feature), tuple(goes), np.array(accepts))
+
+
+def known(
+    seed: int, structure: str, truth: str, sizes: tuple[int, ...], people: tuple[int, ...], steady: float
+) -> Known:
+    """A random population: `steady` is large for cells of like probability, small for rare ones.
+
+    Parameters
+    ----------
+    seed : int
+    structure : str
+        That is fitted.
+    truth : str
+        "independent"; "chain": each feature depends on the one before it; "any": no structure.
+    sizes : tuple of int
+        Cells of each feature.
+    people : tuple of int
+        By group.
+    steady : float
+        Of the Dirichlet distribution that tables are drawn from; below 1 a fifth of the cells are empty.
+    """
+    rng = np.random.default_rng(seed)
+
+    def tables(*shape: int) -> np.ndarray:
+        drawn = rng.gamma(steady, size=shape) + 1e-9
+        if steady < 1:
+            drawn *= (rng.random(shape) > 0.2) | (drawn == drawn.max(axis=-1, keepdims=True))
+        return drawn / drawn.sum(axis=-1, keepdims=True)
+
+    n_groups = len(people)
+    if truth == "any":
+        joint = tables(n_groups, int(np.prod(sizes)))
+    else:
+        cube = tables(n_groups, sizes[0])
+        for above, size in pairwise(sizes):
+            table = tables(n_groups, above if truth == "chain" else 1, size)
+            cube = cube[..., None] * np.broadcast_to(table, (n_groups, above, size)).reshape(
+                n_groups, *[1] * (cube.ndim - 2), above, size
+            )
+        joint = cube.reshape(n_groups, -1)
+    features = [
+        Feature(f"x{i}", tuple(map(str, range(size))), tuple(range(size)), cells={v: v for v in range(size)})
+        for i, size in enumerate(sizes)
+    ]
+    name = f"{truth} {'x'.join(map(str, sizes))}, {'/'.join(map(str, people))}" + (", skewed" if steady < 1 else "")
+    while True:
+        found = Known(
+            name, structure, Domain(tuple(features)), joint, np.array(people), random_tree(rng, sizes, 4)
+        )  # fmt: skip
+        if ((found.rates() > LEAST) & (found.rates() < 1 - LEAST)).any():
+            return found
+
+
+def populations() -> list[Known]:
+    """Those of the study."""
+    fitted_independent = [
+        ("independent", (2, 2), (30,), 1.0),
+        ("independent", (2, 3), (30, 60), 0.4),
+        ("independent", (3, 3, 2), (30, 200), 1.0),
+        ("independent", (2, 2, 2), (50, 50, 50), 0.4),
+        ("independent", (4, 3), (100, 400), 0.4),
+        ("independent", (3, 2, 2), (120, 80, 1000), 5.0),
+        ("independent", (5, 4), (300, 60, 900, 40), 1.0),
+        ("independent", (2, 2, 2, 2), (500, 500), 0.4),
+        ("independent", (6, 5, 3), (1000, 3000), 1.0),
+        ("independent", (3, 3, 3, 2), (5000, 100), 0.4),
+        ("chain", (3, 3), (60, 600), 1.0),
+        ("chain", (2, 3, 2), (200, 2000), 0.4),
+        ("any", (2, 2, 3), (100, 1000), 0.4),
+        ("any", (4, 4), (5000, 30), 1.0),
+    ]
+    fitted_tree = [
+        ("chain", (2, 2), (30,), 1.0),
+        ("chain", (2, 2), (60, 200), 0.4),
+        ("chain", (3, 2), (100, 100, 100), 1.0),
+        ("chain", (3, 3), (500, 80), 0.4),
+        ("chain", (2, 2, 2), (1000, 200), 1.0),
+        ("chain", (2, 3, 2), (3000, 400), 0.4),
+        ("chain", (3, 3, 3), (5000,), 1.0),
+        ("independent", (2, 2, 2), (400, 400), 1.0),
+        ("any", (2, 2, 2), (500, 1500), 0.4),
+        ("any", (3, 3), (2000, 50), 1.0),
+    ]
+    return [known(100 + i, "independent", *given) for i, given in enumerate(fitted_independent)] + [
+        known(200 + i, "tree", *given) for i, given in enumerate(fitted_tree)
+    ]
+
+
+@dataclass
+class Tally:
+    """What the simulations of one interval found."""
+
+    held: list[np.ndarray]
+    widths: list[np.ndarray]
+
+    def row(self, case: Known, method: str, reference: np.ndarray) -> dict[str, Any]:
+        """A line of the table; `reference` are the widths of Clopper and Pearson's intervals."""
+        held, widths = np.concatenate(self.held), np.concatenate(self.widths)
+        coverage = float(held.mean())
+        error = float(np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / len(held)))
+        return {
+            "population": case.name, "fitted": case.structure, "method": method, "simulations": len(held),
+            "coverage": round(coverage, 4), "at_least": round(CONFIDENCE - 3 * error, 4),
+            "says_nothing": round(float((widths >= NOTHING).mean()), 4),
+            "width": round(float(np.median(widths)), 4),
+            "width_to_clopper_pearson": round(float(np.median(widths) / np.median(reference)), 2),
+        }  # fmt: skip
+
+
+class Tallies:
+    """Tallies by method."""
+
+    def __init__(self, case: Known) -> None:
+        self._case = case
+        self._held: dict[str, Tally] = {}
+
+    def add(self, method: str, low: np.ndarray, high: np.ndarray, truth: np.ndarray, alone: bool = False) -> None:
+        """Count intervals of shape (n_simulations, n_groups) that hold together, or each alone."""
+        tally = self._held.setdefault(method, Tally([], []))
+        inside = (low <= truth + 1e-12) & (truth <= high + 1e-12)
+        tally.held.append(inside.ravel() if alone else inside.all(axis=-1))
+        tally.widths.append((high - low).ravel())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Lines of the table."""
+        reference = np.concatenate(self._held["clopper_pearson"].widths)
+        return [tally.row(self._case, method, reference) for method, tally in self._held.items()]
+
+
+def simulate_independent(case: Known, simulations: int, replicates: int, seed: int) -> list[dict[str, Any]]:
+    """All simulations of a population, many at once: each one's groups are groups of one large population."""
+    rng, tallies, n_groups = np.random.default_rng(seed), Tallies(case), len(case.sizes)
+    points, engine = case.points.astype(np.int32), solvers.pick("auto", case.decision)
+    projection = case.projected((-1,) * len(case.domain.sizes))
+    follows = np.allclose(projection, case.rates(), atol=1e-12)
+    for start in range(0, simulations, _AT_ONCE):
+        size = min(_AT_ONCE, simulations - start)
+        drawn = np.stack([case.draw(rng) for _ in range(size)]).reshape(size * n_groups, -1)
+        rows, columns = np.nonzero(drawn)
+        keys = tuple((str(i),) for i in range(len(drawn)))
+        counts = Counts(keys, case.domain.sizes, rows, points[columns], drawn[rows, columns])
+        fitted = population.fit("independent", counts, case.domain, ("g",))
+        solution = engine.solve(Formula(fitted, case.decision), solvers.Effort())
+        shape = (size, n_groups)
+        k = (drawn @ case.decision.evaluate(points)).reshape(shape)
+        low, high = np.stack(
+            [np.stack(simultaneous_clopper_pearson(one, case.sizes, CONFIDENCE), axis=0) for one in k], axis=1
+        )
+        tallies.add("clopper_pearson", low, high, case.rates())
+        error = TABLES_SHARE * (1 - CONFIDENCE)
+        around, below, above = projection_bounds(
+            fitted, counts, case.decision, solution, error, together=n_groups
+        )  # fmt: skip
+        rate = solution.lo
+        sides = np.maximum(rate - around, 0).reshape(shape), np.minimum(rate + around, 1).reshape(shape)
+        tallies.add("total_variation", *sides, projection)
+        tallies.add("confidence_box", below.reshape(shape), above.reshape(shape), projection)
+        if follows:
+            inner = np.stack(
+                [np.stack(simultaneous_clopper_pearson(one, case.sizes, CONFIDENCE + error)) for one in k], axis=1
+            )
+            narrowed = np.maximum(inner[0], below.reshape(shape)), np.minimum(inner[1], above.reshape(shape))
+            tallies.add("given_structure", *narrowed, projection)
+        again = _redrawn(case, fitted, replicates, rng)
+        for one in range(size):
+            mine = slice(one * n_groups, (one + 1) * n_groups)
+            found = bootstrap.deviations(rate[mine], rate[mine], again[:, mine], again[:, mine])
+            _add_bootstrap(
+                tallies,
+                bootstrap.alone(found, CONFIDENCE, case.sizes),
+                bootstrap.together([found], CONFIDENCE, [case.sizes])[0],
+                projection,
+            )
+    return tallies.rows()
+
+
+def _redrawn(case: Known, fitted: population.Population, replicates: int, rng: np.random.Generator) -> np.ndarray:
+    """Rates of replicates under independent features, of shape (n_replicates, n_groups)."""
+    engine, found = solvers.pick("auto", case.decision), []
+    for _ in range(replicates):
+        nodes = tuple(
+            population.Node(
+                node.feature, (),
+                (rng.multinomial(fitted.sizes, node.table[:, 0]) / fitted.sizes[:, None])[:, None],
+                node.states, None,
+            )
+            for node in fitted.nodes
+        )  # fmt: skip
+        again = NetworkPopulation("independent", case.domain, ("g",), fitted.groups, fitted.sizes, nodes)
+        found.append(engine.solve(Formula(again, case.decision), solvers.Effort()).lo)
+    return np.stack(found)
+
+
+def _add_bootstrap(tallies: Tallies, rates: Any, bands: Any, truth: np.ndarray) -> None:
+    ends = [np.array([[float(getattr(one, end)) for one in rates]]) for end in ("lo", "hi")]
+    tallies.add("bootstrap", *ends, truth, alone=True)
+    impact = measure("disparate_impact", Rates(bands)).value
+    whole = truth.min() / truth.max() if truth.max() > 0 else None
+    if impact is not None and whole is not None and len(truth) > 1:
+        tallies.add(
+            "bootstrap_impact", np.array([[float(impact.lo)]]), np.array([[float(impact.hi)]]), np.array([whole])
+        )
+
+
+def simulate_tree(case: Known, simulations: int, bootstrapped: int, replicates: int, seed: int) -> list[dict[str, Any]]:
+    """All simulations of a population whose structure is learned, one by one."""
+    rng, tallies, n_groups = np.random.default_rng(seed), Tallies(case), len(case.sizes)
+    points, engine = case.points.astype(np.int32), solvers.pick("auto", case.decision)
+    selected, truth = case.decision.evaluate(points), case.rates()
+    projections: dict[tuple[int, ...], np.ndarray] = {}
+    for number in range(simulations):
+        drawn = case.draw(rng)
+        rows, columns = np.nonzero(drawn)
+        counts = Counts(case.keys, case.domain.sizes, rows, points[columns], drawn[rows, columns])
+        fitted = population.fit("tree", counts, case.domain, ("g",))
+        solution = engine.solve(Formula(fitted, case.decision), solvers.Effort())
+        parents = [-1] * len(case.domain.sizes)
+        for node in fitted.nodes:
+            parents[node.feature] = node.parents[0] if node.parents else -1
+        projection = projections.setdefault(tuple(parents), case.projected(tuple(parents)))
+        k = drawn @ selected
+        low, high = simultaneous_clopper_pearson(k, case.sizes, CONFIDENCE)
+        tallies.add("clopper_pearson", low[None], high[None], truth)
+        held = bound_rates(fitted, counts, case.decision, solution, k, CONFIDENCE)
+        follows = np.allclose(projection, truth, atol=1e-12)
+        for name, bound in held.items():
+            if name != "given_structure" or follows:
+                # Where a bound says nothing, it is 0 to 1; where rows refute the structure, it holds nothing.
+                empty = (2.0, 1.0) if "refuted" in (bound.reason or "") else (0.0, 1.0)
+                ends = [empty if one is None else (float(one.lo), float(one.hi)) for one in bound.values]
+                tallies.add(name, *np.array(ends).T[:, None], projection)
+        if number < bootstrapped:
+            asked = Asked(counts, frozenset(), fitted, solution, np.arange(n_groups))
+            question = Question(
+                case.decision, case.domain, counts.points, None, (), {}, "tree", engine, solvers.Effort()
+            )
+            made = bootstrap.resample(
+                question, case.name, {"selection_rate": asked}, n_groups, replicates, CONFIDENCE, number
+            )
+            impact = made.measures.get("disparate_impact")
+            ends = np.array([[(float(one.lo), float(one.hi)) for one in made.rates["selection_rate"]]])
+            tallies.add("bootstrap", ends[..., 0], ends[..., 1], projection, alone=True)
+            if impact is not None and projection.max() > 0:
+                whole = np.array([projection.min() / projection.max()])
+                tallies.add("bootstrap_impact", np.array([[float(impact.lo)]]), np.array([[float(impact.hi)]]), whole)
+    return tallies.rows()
+
+
+def study(cases: list[Known], simulations: int, bootstrapped: int, replicates: int) -> list[dict[str, Any]]:
+    """One row a population and interval."""
+    rows = []
+    for seed, case in enumerate(cases):
+        new = (
+            simulate_tree(case, simulations, bootstrapped, replicates, seed)
+            if case.structure == "tree"
+            else simulate_independent(case, simulations, replicates, seed)
+        )
+        for row in new:
+            print(*row.values(), sep="\t", flush=True)
+        rows += new
+    return rows
+
+
+def draw(rows: list[dict[str, Any]], path: Path) -> None:
+    """Coverage, and width in units of Clopper and Pearson's, of every interval; one mark a population."""
+    import matplotlib.pyplot as plt
+
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4))
+    for place, method in enumerate(methods):
+        mine = [row for row in rows if row["method"] == method]
+        spread = place + np.linspace(-0.3, 0.3, len(mine))
+        axes[0].plot(spread, [row["coverage"] for row in mine], "o", ms=4)
+        axes[1].semilogy(spread, [max(row["width_to_clopper_pearson"], 1e-2) for row in mine], "o", ms=4)
+    axes[0].axhline(CONFIDENCE, color="gray", lw=1)
+    axes[1].axhline(1.0, color="gray", lw=1)
+    axes[0].set_ylabel("coverage")
+    axes[1].set_ylabel("median width / Clopper and Pearson's")
+    for axis in axes:
+        axis.set_xticks(range(len(methods)), [method.replace("_", "\n") for method in methods], fontsize=8)
+    figure.tight_layout()
+    figure.savefig(path)
+    plt.close(figure)
+
+
+def main() -> None:
+    """Write a table and a picture."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--simulations", type=int, default=1000)
+    parser.add_argument("--bootstrapped", type=int, default=100, help="simulations of learned trees with a bootstrap")
+    parser.add_argument("--replicates", type=int, default=100)
+    parser.add_argument("--population", default="", help="only populations whose name holds this text")
+    parser.add_argument("--out", type=Path, default=Path("experiments/results"))
+    arguments = parser.parse_args()
+    cases = [case for case in populations() if arguments.population in case.name]
+    rows = study(cases, arguments.simulations, arguments.bootstrapped, arguments.replicates)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    with (arguments.out / "coverage.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    draw(rows, arguments.out / "coverage.svg")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""The groups of a grouping as a frame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from justicia.comparison import GroupAudit, GroupingAudit
+    from justicia.uncertainty import Uncertainty
+
+__all__ = ["group_frame"]
+
+
+def group_frame(grouping: GroupingAudit) -> pd.DataFrame:
+    """One row a group, indexed by the sensitive columns; a rate that is only bounded is NaN beside its bounds."""
+    import pandas as pd
+
+    rows = []
+    for group in grouping.groups:
+        verified, sample = group.selection_rate, group.sample_rate
+        rows.append(
+            {
+                "n": group.n,
+                "selected": group.selected,
+                "selection_rate": float(verified.lo) if verified is not None and verified.exact else np.nan,
+                "selection_rate_lo": np.nan if verified is None else float(verified.lo),
+                "selection_rate_hi": np.nan if verified is None else float(verified.hi),
+                "sample_rate": np.nan if sample is None else float(sample.value),
+                "sample_lo": np.nan if sample is None else sample.lo,
+                "sample_hi": np.nan if sample is None else sample.hi,
+                **(_interval_columns(group) if grouping.solution.interval is not None else {}),
+                **_sampling_columns(group, grouping.uncertainty),
+                **(_label_columns(group) if grouping.strata else {}),
+            }
+        )
+    keys = [tuple(group.group.values()) for group in grouping.groups]
+    index = pd.MultiIndex.from_tuples(keys, names=list(grouping.sensitive))
+    return pd.DataFrame(rows, index=index.get_level_values(0) if len(grouping.sensitive) == 1 else index)
+
+
+def _interval_columns(group: GroupAudit) -> dict[str, float]:
+    """Statistical bounds of a group's selection rate."""
+    held = group.intervals.get("selection_rate")
+    return {
+        "statistical_lo": np.nan if held is None else float(held.lo),
+        "statistical_hi": np.nan if held is None else float(held.hi),
+    }
+
+
+def _sampling_columns(group: GroupAudit, uncertainty: Uncertainty) -> dict[str, float]:
+    """Bounds by the rows and bootstrap interval of a group's selection rate, where they were asked for."""
+    held = dict(group.bounds.get("selection_rate", {})) if uncertainty.bounds else {}
+    if uncertainty.bootstrap is not None:
+        held["bootstrap"] = group.bootstrap.get("selection_rate")
+    return {
+        f"{name}_{end}": np.nan if value is None else float(getattr(value, end))
+        for name, value in held.items()
+        for end in ("lo", "hi")
+    }
+
+
+def _label_columns(group: GroupAudit) -> dict[str, float]:
+    """True and false positive rate of a group, verified and of the rows."""
+    columns = {}
+    for kind, verified, sample in (("tpr", group.tpr, group.sample_tpr), ("fpr", group.fpr, group.sample_fpr)):
+        columns[kind] = float(verified.lo) if verified is not None and verified.exact else np.nan
+        columns[f"sample_{kind}"] = np.nan if sample is None else float(sample.value)
+    return columns
