@@ -28,8 +28,10 @@ _ROUND = 200_000
 """People drawn at once."""
 _PILOT_SHARE = 0.1
 """Of the time may go into finding out how long people take."""
-_SPARE = 0.9
-"""Share of the time that is planned for."""
+_PLANNED, _PLANNED_OF_BOXES = 0.9, 1.25
+"""Share of the time that is planned for; the more people are drawn from many boxes, the more of them share one, which
+the pilot does not see."""
+_MANY_BOXES = 1_000
 _MOST = 1 << 31
 
 
@@ -134,7 +136,8 @@ class OpenBoxes:
         quantile = 4 * 2 * np.log(2 * len(groups) / delta)
         wanted = np.maximum(need * quantile / max(width, 1e-9) ** 2, _PILOT)
         # Late or not, as long as the pilot took is well spent.
-        able = max(deadline - now, now - start) * _SPARE / each
+        planned = _PLANNED if len(self.mass) < _MANY_BOXES else _PLANNED_OF_BOXES
+        able = max(deadline - now, now - start) * planned / each
         if able < len(groups) * _PILOT / 2:
             return None
         if wanted.sum() > able:
