@@ -33,6 +33,7 @@ from justicia.encoders.decisions import Tree
 from justicia.metrics import Rates, measure, simultaneous_clopper_pearson
 from justicia.population import Counts, Domain, Feature, NetworkPopulation
 from justicia.questions import Asked, Question
+from justicia.tallies import Tally
 from justicia.ssat import Formula
 
 CONFIDENCE = 0.95
@@ -350,7 +351,9 @@ def simulate_tree(case: Known, simulations: int, bootstrapped: int, replicates: 
                 ends = [empty if one is None else (float(one.lo), float(one.hi)) for one in bound.values]
                 tallies.add(name, *np.array(ends).T[:, None], projection)
         if number < bootstrapped:
-            asked = Asked(counts, frozenset(), fitted, solution, np.arange(n_groups))
+            everybody = np.arange(n_groups)
+            tally = Tally(counts, everybody, np.repeat(everybody, case.sizes), frozenset())
+            asked = Asked(fitted, solution, everybody, tally)
             question = Question(
                 case.decision, case.domain, counts.points, None, (), {}, "tree", engine, solvers.Effort()
             )

@@ -14,7 +14,7 @@ from justicia.solvers._box_kernels import UNCOUNTED, mass_of, workspace
 
 __all__ = ["sample"]
 
-_AT_ONCE = 8192
+_AT_ONCE = 16_384
 """Points that go through a tree together, so that it stays in the cache."""
 
 
