@@ -33,8 +33,8 @@ from justicia.encoders.decisions import Tree
 from justicia.metrics import Rates, measure, simultaneous_clopper_pearson
 from justicia.population import Counts, Domain, Feature, NetworkPopulation
 from justicia.questions import Asked, Question
-from justicia.tallies import Tally
 from justicia.ssat import Formula
+from justicia.tallies import Tally as Counted
 
 CONFIDENCE = 0.95
 NOTHING = 0.99
@@ -352,8 +352,8 @@ def simulate_tree(case: Known, simulations: int, bootstrapped: int, replicates: 
                 tallies.add(name, *np.array(ends).T[:, None], projection)
         if number < bootstrapped:
             everybody = np.arange(n_groups)
-            tally = Tally(counts, everybody, np.repeat(everybody, case.sizes), frozenset())
-            asked = Asked(fitted, solution, everybody, tally)
+            counted = Counted(counts, everybody, np.repeat(everybody, case.sizes), frozenset())
+            asked = Asked(fitted, solution, everybody, counted)
             question = Question(
                 case.decision, case.domain, counts.points, None, (), {}, "tree", engine, solvers.Effort()
             )

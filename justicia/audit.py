@@ -184,7 +184,7 @@ class Audit:
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """The audit as JSON text; when `path` is given, written there, whole or not at all, and not returned."""
         from justicia.report.json import audit_to_json
-        from justicia.report.writing import write_whole
+        from justicia.writing import write_whole
 
         text = audit_to_json(self)
         if path is not None:

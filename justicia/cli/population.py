@@ -80,7 +80,7 @@ def write_population(file: Any, target: str) -> str | None:
 def fit(data: str, out: str, quiet: bool, debug: bool, **options: Any) -> None:
     """Fit a population to DATA: a CSV or Parquet file, or a bundled data set."""
     from justicia.population_files import fit_population
-    from justicia.report.writing import check_target
+    from justicia.writing import check_target
 
     check_target(out, inputs=(data,))
     sensitive = [names_of(names) for names in options.pop("sensitive")]
@@ -133,7 +133,7 @@ def show(file: str, group: str | None, feature: str | None, of: str, everything:
 def sample(file: str, rows: int, out: str, group: str | None, seed: int, debug: bool) -> None:
     """Draw people from the population in FILE, in the columns of its table."""
     from justicia.population_files import read_population
-    from justicia.report.writing import check_target, write_whole
+    from justicia.writing import check_target, write_whole
 
     check_target(out, inputs=(file,))
     people = read_population(file).sample(rows, _group(group), seed)

@@ -155,7 +155,7 @@ def verify(context: click.Context, /, **options: Any) -> int:
     justicia verify --model tree --data adult --require 'disparate_impact>=0.8'
     """  # noqa: D301 (click reads the escape)
     from justicia.audit import verify as run
-    from justicia.report.writing import check_different, check_target
+    from justicia.writing import check_different, check_target
 
     quiet = options.pop("quiet")
     targets = {"json": options.pop("json_file"), "population": options.pop("population_out")}

@@ -20,7 +20,9 @@ from justicia.solvers.branch_and_bound import Search
 from justicia.solvers.interruption import Interruption
 from justicia.solvers.sampling import OpenBoxes
 from justicia.ssat import Formula
-from tests.ensemble_cases import points_and_masses, random_case
+from tests.ensemble_cases import points_and_masses, random_case, random_trees
+from tests.linear_cases import every_point
+from tests.solvers.test_fourier import chain
 
 SEEDS = [*range(40), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(40, 300))]
 HELD_AS = pytest.mark.parametrize("most_leaves", [1024, 0], ids=["leaf sets", "top nodes"])
@@ -246,3 +248,65 @@ def test_many_groups_are_answered_some_at_a_time(monkeypatch):
     decision, population, truth = random_case(3)
     held = solve(decision, population, tolerance=1e-13)
     assert held.lo == pytest.approx(truth, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_bounds_of_a_box_hold_for_every_point_inside(seed):
+    rng = np.random.default_rng(seed)
+    # Sets of more than 64 cells take two words.
+    sizes = [int(rng.integers(2, 6)), 70 if seed % 5 == 0 else 5, 4]
+    population = chain(rng, 2, sizes, 4)
+    decision = random_trees(rng, sizes, 10, (4, 12, 90)[seed % 3])
+    search = searched(decision, population, 12)
+    boxes, shape = search.boxes, search.problem.shape
+    points = every_point(population.domain)
+    scores = decision.scores(points)
+    for box in range(search.n_boxes):
+        inside = np.ones(len(points), dtype=bool)
+        for feature, (ranked, n_ranks, _, start, _) in enumerate(shape.tolist()):
+            cells = points[:, feature]
+            if ranked:
+                rank = decision.ranks[feature][cells]
+                low, high, missing = boxes.cells[box, 3 * feature : 3 * feature + 3]
+                inside &= np.where(rank >= n_ranks, missing != 0, (low <= rank) & (rank < high))
+            else:
+                words = boxes.words[box, start + cells // 64]
+                inside &= (words >> (cells % 64).astype(np.uint64)) & np.uint64(1) == 1
+        assert inside.any()
+        assert boxes.numbers[box, 0] <= scores[inside].min() + 1e-9
+        assert boxes.numbers[box, 1] >= scores[inside].max() - 1e-9
+
+
+def test_trees_of_one_feature_are_bounded_together():
+    rng = np.random.default_rng(0)
+    population = chain(rng, 1, [4, 2], 4)
+    # Two trees that are the opposite of each other: each may be 1, their sum is always 0.
+    one = random_trees(rng, [4, 2], 2, 1)
+    decision = replace(
+        one,
+        roots=np.array([0, 3], dtype=np.int32),
+        left=np.array([1, -1, -1, 4, -1, -1], dtype=np.int32),
+        right=np.array([2, -1, -1, 5, -1, -1], dtype=np.int32),
+        test=np.array([0, -1, -1, 0, -1, -1], dtype=np.int32),
+        value=np.array([0.0, 1.0, -1.0, 0.0, -1.0, 1.0]),
+        test_feature=np.array([0], dtype=np.int32),
+        test_cut=np.array([2], dtype=np.int32),
+        test_missing=np.array([False]),
+        test_cells=(np.zeros(0, dtype=bool),),
+        ranks=(np.arange(4), np.arange(2)),
+        missing=(None, None),
+        base=0.0,
+        threshold=0.5,
+        slack=1e-9,
+    )
+    root = Problem(decision, population, slice(0, 1)).root()
+    assert abs(root.numbers[0, 0]) < 1e-12
+    assert abs(root.numbers[0, 1]) < 1e-12
+
+
+def test_the_largest_of_many_are_nearly_the_largest():
+    values = np.random.default_rng(0).random(200_000)
+    for n in (1, 100, 4_000, 60_000):
+        held = branch_and_bound._largest(values, n)
+        assert len(held) == n if n <= 511 else 0.7 * n < len(held) <= 2 * n
+        assert values[held].min() > np.sort(values)[-2 * n]

@@ -207,7 +207,7 @@ class PopulationFile:
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """The populations as JSON text; when `path` is given, written there, whole or not at all, and not returned."""
         from justicia.population.stored.writing import population_to_json
-        from justicia.report.writing import write_whole
+        from justicia.writing import write_whole
 
         text = population_to_json(self)
         if path is not None:
