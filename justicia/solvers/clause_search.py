@@ -1,0 +1,313 @@
+"""Exact values of formulas in clauses, whatever their prefix.
+
+The search assigns the variables from the outermost block inwards. After each one, clauses with a single open literal
+settle more of them; what is left falls into components that share no variable, whose values multiply (Bayardo and
+Pehoushek, Counting models using connected components, 2000); a component that was met before is looked up (Sang, Bacchus,
+Beame, Kautz and Pitassi 2004), by a hash of 128 bits whose numbers are drawn anew in every process (Sharma, Roy, Soos and
+Meel, GANAK, 2019). Within a component the variables of its own outermost block come first. A random variable adds up both
+branches, ∃ takes the larger, ∀ the smaller one; under ∃ and ∀, a branch whose bound cannot beat what is known is left.
+
+Values are sums and products of float64 numbers between 0 and 1, right to 1e-12.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from justicia.enclosure import EXACT, Enclosure
+from justicia.solvers.base import TooLargeError
+from justicia.solvers.clause_tables import MAX, MIN, tables_of
+from justicia.solvers.interruption import Interruption
+from justicia.ssat.clauses import RANDOM
+
+if TYPE_CHECKING:
+    from justicia.solvers._clause_kernels import Problem, State
+    from justicia.ssat.clauses import ClauseFormula
+
+__all__ = ["ClauseSearch", "ClauseSolution", "solve_clauses"]
+
+_FIRST_CACHE = 2**14
+_MOST_CACHE = 2**24
+"""Components that are remembered; when there are more, all are forgotten."""
+_MOST_SPACE = 2**28
+_NODES = 20_000
+"""Between two looks at the clock."""
+_FEW_NODES = 500
+_LENGTHS = 64
+
+
+@dataclass(frozen=True)
+class ClauseSolution:
+    """The value of a formula.
+
+    Attributes
+    ----------
+    value : Enclosure
+        Exact, or the bounds that were reached.
+    assignment : dict of int to bool, or None
+        Best values of the outermost variables under ∃ or ∀; None when the outermost block is random, when there is no
+        prefix, or when only bounds were reached.
+    nodes : int
+        Branching points of the search.
+    seconds : float
+    stopped : str or None
+        Why there are only bounds: "time" or "interrupted".
+    """
+
+    value: Enclosure
+    assignment: dict[int, bool] | None
+    nodes: int
+    seconds: float
+    stopped: str | None = None
+
+
+def solve_clauses(
+    formula: ClauseFormula,
+    time_limit: float | None = None,
+    interruption: Interruption | None = None,
+    *,
+    assignment: bool = True,
+) -> ClauseSolution:
+    """The value of a formula, and an optimal assignment of its outermost block.
+
+    Parameters
+    ----------
+    formula : ClauseFormula
+    time_limit : float, optional
+        Seconds; then the bounds reached so far are the answer.
+    interruption : Interruption, optional
+        Looked at as often as the clock.
+    assignment : bool
+        Whether an assignment is wanted.
+
+    Raises
+    ------
+    TooLargeError
+        When the formula does not fit into the memory that the search allows itself.
+
+    Examples
+    --------
+    >>> from justicia.ssat import from_sdimacs
+    >>> solution = solve_clauses(from_sdimacs("p cnf 3 2\\ne 1 0\\nr 0.3 2 0\\nr 0.6 3 0\\n1 2 0\\n-1 3 0"))
+    >>> print(solution.value, solution.assignment)
+    0.6 {1: True}
+    """
+    start = time.perf_counter()
+    deadline = None if time_limit is None else start + time_limit
+    search = ClauseSearch(formula, interruption)
+    value = search.value({}, deadline)
+    quantifier, variables = formula.outermost
+    best = None
+    if assignment and value.lo == value.hi and quantifier not in ("", RANDOM):
+        best = _optimal(search, float(value.lo), variables, largest=quantifier == "e", deadline=deadline)
+    return ClauseSolution(value, best, search.nodes, time.perf_counter() - start, search.stopped)
+
+
+def _optimal(
+    search: ClauseSearch, value: float, variables: tuple[int, ...], *, largest: bool, deadline: float | None
+) -> dict[int, bool] | None:
+    """Fix the variables one by one so that the value stays; most components are remembered from the search."""
+    fixed: dict[int, bool] = {}
+    for variable in variables:
+        if not search.holds(variable):
+            fixed[variable] = False
+            continue
+        found = {}
+        for choice in (True, False):
+            reached = search.value({**fixed, variable: choice}, deadline)
+            if search.stopped:
+                return None
+            found[choice] = float(reached.lo)
+            if abs(found[choice] - value) <= EXACT / 100:
+                break
+        fixed[variable] = (max if largest else min)(found, key=found.__getitem__)
+    return fixed
+
+
+class ClauseSearch:
+    """Searches one formula, and remembers its components from one question to the next.
+
+    Parameters
+    ----------
+    formula : ClauseFormula
+    interruption : Interruption, optional
+
+    Attributes
+    ----------
+    nodes : int
+        Branching points so far.
+    stopped : str or None
+        Why the last answer is not exact: "time" or "interrupted".
+    """
+
+    def __init__(self, formula: ClauseFormula, interruption: Interruption | None = None) -> None:
+        from justicia.solvers._clause_kernels import Problem
+
+        tables = tables_of(formula)
+        self._tables = tables
+        self._interruption = interruption
+        self._position = {int(number): position for position, number in enumerate(tables.numbers)}
+        self.nodes = 0
+        self.stopped: str | None = None
+        n_items = tables.n_variables + tables.n_clauses
+        drawn = np.random.default_rng(secrets.randbits(128)).integers(
+            0, 2**64, size=(n_items, 2), dtype=np.uint64
+        )
+        longest = int(np.diff(tables.clause_start).max(initial=0))
+        scores = 0.5 ** np.minimum(np.arange(longest + 1, dtype=np.float64), _LENGTHS)
+        self._problem: Problem = Problem(
+            tables.clause_start, tables.clause_literal, tables.occurrence_start, tables.occurrence, tables.kind,
+            tables.level, tables.weight, drawn, scores,
+        )  # fmt: skip
+        self._keys = np.zeros((_FIRST_CACHE, 2), dtype=np.uint64)
+        self._values = np.zeros((_FIRST_CACHE, 2))
+        self._cached = 0
+
+    def holds(self, variable: int) -> bool:
+        """Whether the variable stands in some clause."""
+        return variable in self._position
+
+    def value(self, fixed: dict[int, bool], deadline: float | None = None) -> Enclosure:
+        """Value of the formula with some of its variables fixed.
+
+        Variables under ∀ may be fixed as others.
+
+        Parameters
+        ----------
+        fixed : dict of int to bool
+        deadline : float, optional
+            Of `time.perf_counter`.
+        """
+        self.stopped = None
+        if self._tables.contradiction:
+            return Enclosure(0.0, 0.0)
+        given = [2 * self._position[one] + (not held) for one, held in fixed.items() if one in self._position]
+        kind = self._tables.kind.copy()
+        # What is fixed is not the smaller of two any more.
+        kind[np.array(given, dtype=np.int64) >> 1] = MAX
+        problem = self._problem._replace(kind=kind)
+        state, weight = self._root(problem, given)
+        if weight == 0.0:
+            return Enclosure(0.0, 0.0)
+        return self._run(problem, state, weight, deadline)
+
+    def _root(self, problem: Problem, given: list[int]) -> tuple[State, float]:
+        """What holds before the search begins, and its weight."""
+        from justicia.solvers._clause_kernels import State, add_root
+
+        tables = self._tables
+        n, n_clauses = tables.n_variables, tables.n_clauses
+        lengths = np.diff(tables.clause_start).astype(np.int32)
+        space = 4 * n + 64
+        state = State(
+            registers=np.zeros(8, dtype=np.int64),
+            value=np.full(n, -1, dtype=np.int8),
+            true_literals=np.zeros(n_clauses, dtype=np.int32),
+            open_literals=lengths,
+            trail=np.zeros(n + 1, dtype=np.int32),
+            mark=np.zeros(n, dtype=np.int64),
+            clause_mark=np.zeros(n_clauses, dtype=np.int64),
+            pool=np.zeros(space, dtype=np.int32),
+            component=np.zeros((space, 3), dtype=np.int64),
+            component_hash=np.zeros((space, 2), dtype=np.uint64),
+            frame=np.zeros((n + 2, 8), dtype=np.int64),
+            number=np.zeros((n + 2, 9)),
+            keys=self._keys,
+            values=self._values,
+        )
+        certain = np.flatnonzero(tables.weight == 0.0) ^ 1
+        single = tables.clause_literal[tables.clause_start[:-1][tables.clause_start[1:] - tables.clause_start[:-1] == 1]]
+        for literal in [*given, *certain.tolist(), *single.tolist()]:
+            # A minimum over a variable that a clause settles is 0.
+            if problem.kind[literal >> 1] == MIN or not add_root(problem, state, literal):
+                return state, 0.0
+        settled = state.trail[: state.registers[0]]
+        return state, float(np.prod(tables.weight[settled]))
+
+    def _run(self, problem: Problem, state: State, weight: float, deadline: float | None) -> Enclosure:
+        from justicia.solvers import _clause_kernels as kernels
+
+        n = self._tables.n_variables
+        state.pool[:n] = np.arange(n)
+        state.component[0] = 0, n, 0
+        state.registers[kernels.POOL], state.registers[kernels.COMPONENTS] = n, 1
+        state.registers[kernels.FRAMES], state.registers[kernels.CACHED] = 1, self._cached
+        kernels.first_frame(problem, state, weight)
+        budget = _FEW_NODES
+        while True:
+            status = kernels.search(problem, state, budget)
+            if status == kernels.DONE:
+                break
+            if status == kernels.MORE_CACHE:
+                state = self._larger_cache(state)
+            elif status == kernels.MORE_SPACE:
+                state = _more_space(state)
+            else:
+                budget = _NODES
+                if deadline is not None and time.perf_counter() > deadline:
+                    self.stopped = "time"
+                elif self._interruption is not None and self._interruption.pressed:
+                    self.stopped = "interrupted"
+                if self.stopped:
+                    break
+        self._keys, self._values, self._cached = state.keys, state.values, int(state.registers[kernels.CACHED])
+        self.nodes += int(state.registers[kernels.NODES])
+        low, high = _folded(problem, state) if self.stopped else state.number[0, kernels.LOW : kernels.HIGH + 1].tolist()
+        return Enclosure(max(0.0, min(low, high)), min(1.0, high))
+
+    def _larger_cache(self, state: State) -> State:
+        from justicia.solvers import _clause_kernels as kernels
+
+        size = len(state.keys)
+        if size >= _MOST_CACHE:
+            state.keys[:] = 0
+            state.registers[kernels.CACHED] = 0
+            return state
+        keys, values = np.zeros((2 * size, 2), dtype=np.uint64), np.zeros((2 * size, 2))
+        kernels.rehash(state.keys, state.values, keys, values)
+        return state._replace(keys=keys, values=values)
+
+
+def _more_space(state: State) -> State:
+    """Room for twice as many variables of components."""
+    size = 2 * len(state.pool)
+    if size > _MOST_SPACE:
+        raise TooLargeError("the formula is too large for the solver clauses: its components would fill the memory")
+    pool = np.zeros(size, dtype=np.int32)
+    component, hashes = np.zeros((size, 3), dtype=np.int64), np.zeros((size, 2), dtype=np.uint64)
+    half = size // 2
+    pool[:half], component[:half], hashes[:half] = state.pool, state.component, state.component_hash
+    return state._replace(pool=pool, component=component, component_hash=hashes)
+
+
+def _folded(problem: Problem, state: State) -> tuple[float, float]:
+    """Bounds of the formula from a search that was stopped: what was not looked at lies between 0 and its weight."""
+    from justicia.solvers import _clause_kernels as kernels
+
+    low, high = 1.0, 1.0
+    for frame in range(int(state.registers[kernels.FRAMES]) - 1, -1, -1):
+        number = state.number[frame]
+        begin, upto = state.frame[frame, kernels.SUB_BEGIN], state.frame[frame, kernels.SUB_NEXT]
+        inner = frame == state.registers[kernels.FRAMES] - 1
+        low = float(number[kernels.WEIGHT] * number[kernels.PRODUCT_LOW]) * (low if upto == begin else 0.0)
+        high = float(number[kernels.WEIGHT] * number[kernels.PRODUCT_HIGH]) * (1.0 if inner else high)
+        if frame == 0:
+            break
+        literal = state.frame[frame, kernels.LITERAL]
+        open_branch = state.frame[frame, kernels.STAGE] == 0
+        kind = problem.kind[literal >> 1]
+        if kind == kernels.SUM:
+            low += float(number[kernels.LOW])
+            high += float(number[kernels.HIGH]) + (float(problem.weight[literal ^ 1]) if open_branch else 0.0)
+        elif kind == kernels.MAX:
+            low = max(low, float(number[kernels.LOW]))
+            high = 1.0 if open_branch else max(high, float(number[kernels.HIGH]))
+        else:
+            low = 0.0 if open_branch else min(low, float(number[kernels.LOW]))
+            high = min(high, float(number[kernels.HIGH]))
+    return low, min(high, 1.0)
