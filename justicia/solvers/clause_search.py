@@ -23,7 +23,7 @@ from justicia.enclosure import EXACT, Enclosure
 from justicia.solvers.base import TooLargeError
 from justicia.solvers.clause_tables import MAX, MIN, tables_of
 from justicia.solvers.interruption import Interruption
-from justicia.ssat.clauses import RANDOM
+from justicia.ssat.clauses import EXISTS, RANDOM
 
 if TYPE_CHECKING:
     from justicia.solvers._clause_kernels import Problem, State
@@ -98,35 +98,10 @@ def solve_clauses(
     0.6 {1: True}
     """
     start = time.perf_counter()
-    deadline = None if time_limit is None else start + time_limit
     search = ClauseSearch(formula, interruption)
-    value = search.value({}, deadline)
-    quantifier, variables = formula.outermost
-    best = None
-    if assignment and value.lo == value.hi and quantifier not in ("", RANDOM):
-        best = _optimal(search, float(value.lo), variables, largest=quantifier == "e", deadline=deadline)
+    deadline = None if time_limit is None else start + time_limit
+    value, best = search.solve({}, deadline) if assignment else (search.value({}, deadline), None)
     return ClauseSolution(value, best, search.nodes, time.perf_counter() - start, search.stopped)
-
-
-def _optimal(
-    search: ClauseSearch, value: float, variables: tuple[int, ...], *, largest: bool, deadline: float | None
-) -> dict[int, bool] | None:
-    """Fix the variables one by one so that the value stays; most components are remembered from the search."""
-    fixed: dict[int, bool] = {}
-    for variable in variables:
-        if not search.holds(variable):
-            fixed[variable] = False
-            continue
-        found = {}
-        for choice in (True, False):
-            reached = search.value({**fixed, variable: choice}, deadline)
-            if search.stopped:
-                return None
-            found[choice] = float(reached.lo)
-            if abs(found[choice] - value) <= EXACT / 100:
-                break
-        fixed[variable] = (max if largest else min)(found, key=found.__getitem__)
-    return fixed
 
 
 class ClauseSearch:
@@ -150,6 +125,7 @@ class ClauseSearch:
 
         tables = tables_of(formula)
         self._tables = tables
+        self._outermost = formula.outermost
         self._interruption = interruption
         self._position = {int(number): position for position, number in enumerate(tables.numbers)}
         self.nodes = 0
@@ -168,9 +144,36 @@ class ClauseSearch:
         self._values = np.zeros((_FIRST_CACHE, 2))
         self._cached = 0
 
-    def holds(self, variable: int) -> bool:
-        """Whether the variable stands in some clause."""
-        return variable in self._position
+    def solve(
+        self, fixed: dict[int, bool], deadline: float | None = None
+    ) -> tuple[Enclosure, dict[int, bool] | None]:
+        """Value of the formula with some variables fixed, and best values of its outermost variables.
+
+        The variables are settled one by one so that the value stays; most components are remembered from the search.
+        There is no assignment where the outermost block is random, or when only bounds were reached.
+        """
+        value = self.value(fixed, deadline)
+        quantifier, variables = self._outermost
+        if self.stopped or quantifier in ("", RANDOM):
+            return value, None
+        wanted = float(value.lo)
+        better = max if quantifier == EXISTS else min
+        settled = dict(fixed)
+        for variable in variables:
+            if variable in settled:
+                continue
+            if variable not in self._position:
+                settled[variable] = False
+                continue
+            found: dict[bool, float] = {}
+            for choice in (True, False):
+                found[choice] = float(self.value({**settled, variable: choice}, deadline).lo)
+                if self.stopped:
+                    return value, None
+                if abs(found[choice] - wanted) <= EXACT / 100:
+                    break
+            settled[variable] = better(found, key=found.__getitem__)
+        return value, {variable: settled[variable] for variable in variables}
 
     def value(self, fixed: dict[int, bool], deadline: float | None = None) -> Enclosure:
         """Value of the formula with some of its variables fixed.
