@@ -12,12 +12,10 @@ __all__ = ["find_defined"]
 def _gather(candidate, known, clause_start, clause_literal, occurrence_start, occurrence, stamps, stamp, place, local):
     """Clauses of the candidate over known variables, and other clauses over their variables.
 
-    Returns the number of local clauses and of local variables; `place` numbers the variables, `local` lists clauses.
+    Returns the number of local clauses, which `local` lists.
     """
     n_clauses, n_variables = 0, 0
-    sides = 0
     for literal in (2 * candidate, 2 * candidate + 1):
-        found = False
         for k in range(occurrence_start[literal], occurrence_start[literal + 1]):
             clause = occurrence[k]
             usable = True
@@ -28,7 +26,6 @@ def _gather(candidate, known, clause_start, clause_literal, occurrence_start, oc
                     break
             if not usable:
                 continue
-            found = True
             local[n_clauses] = clause
             n_clauses += 1
             for j in range(clause_start[clause], clause_start[clause + 1]):
@@ -37,9 +34,8 @@ def _gather(candidate, known, clause_start, clause_literal, occurrence_start, oc
                     stamps[variable] = stamp
                     place[n_variables] = variable
                     n_variables += 1
-        sides += found
-    if sides < 2:
-        return 0, 0
+    if n_clauses == 0:
+        return 0
     for i in range(n_variables):
         for literal in (2 * place[i], 2 * place[i] + 1):
             for k in range(occurrence_start[literal], occurrence_start[literal + 1]):
@@ -55,79 +51,131 @@ def _gather(candidate, known, clause_start, clause_literal, occurrence_start, oc
                 if inside:
                     local[n_clauses] = clause
                     n_clauses += 1
-    return n_clauses, n_variables
+    return n_clauses
 
 
 @njit(cache=True)
-def _refuted(candidate, n_clauses, local, clause_start, clause_literal, value, most):
+def _refuted(candidate, n_clauses, local, clause_start, clause_literal, random, index, most):
     """Whether no values of the others allow both values of the candidate; False when `most` branches do not tell."""
-    size = 0
+    size, n_variables = 0, 0
     for i in range(n_clauses):
         size += clause_start[local[i] + 1] - clause_start[local[i]]
-    trail = np.empty(size + 1, dtype=np.int32)
-    decisions = np.empty(size + 1, dtype=np.int32)
-    n_trail, n_decisions, branches = 0, 0, 0
+    starts = np.zeros(n_clauses + 1, dtype=np.int32)
+    literals = np.empty(size, dtype=np.int32)
+    variables = np.empty(size, dtype=np.int32)
+    size = 0
+    for i in range(n_clauses):
+        for j in range(clause_start[local[i]], clause_start[local[i] + 1]):
+            literal = clause_literal[j]
+            variable = literal >> 1
+            if variable == candidate:
+                continue
+            if index[variable] < 0:
+                index[variable] = n_variables
+                variables[n_variables] = variable
+                n_variables += 1
+            literals[size] = 2 * index[variable] + (literal & 1)
+            size += 1
+        starts[i + 1] = size
+    for i in range(n_variables):
+        index[variables[i]] = -1
+    counts = np.zeros(2 * n_variables + 1, dtype=np.int32)
+    for i in range(size):
+        counts[literals[i] + 1] += 1
+    of_variable = counts[1::2] + counts[2::2]
+    for i in range(n_variables):
+        if not random[variables[i]]:
+            of_variable[i] += size
+    prefers_false = counts[2::2] > counts[1::2]
+    places = np.cumsum(counts)
+    occurrences = np.empty(size, dtype=np.int32)
+    filled = places.copy()
+    for i in range(n_clauses):
+        for j in range(starts[i], starts[i + 1]):
+            occurrences[filled[literals[j]]] = i
+            filled[literals[j]] += 1
+    open_literals = starts[1:] - starts[:-1]
+    true_literals = np.zeros(n_clauses, dtype=np.int32)
+    value = np.full(n_variables, -1, dtype=np.int8)
+    trail = np.empty(n_variables + 1, dtype=np.int32)
+    decisions = np.empty(n_variables + 1, dtype=np.int32)
+    n_trail, head, n_decisions, branches = 0, 0, 0, 0
+    for i in range(n_clauses):
+        if open_literals[i] == 0:
+            return True
+        if open_literals[i] == 1:
+            literal = literals[starts[i]]
+            if value[literal >> 1] < 0:
+                value[literal >> 1] = 1 - (literal & 1)
+                trail[n_trail] = literal
+                n_trail += 1
+            elif value[literal >> 1] != 1 - (literal & 1):
+                return True
     while True:
-        conflict = False
-        changed = True
-        best, best_open = -1, 1 << 30
-        while changed and not conflict:
-            changed = False
-            best, best_open = -1, 1 << 30
-            for i in range(n_clauses):
-                clause = local[i]
-                n_open, last, satisfied = 0, -1, False
-                for j in range(clause_start[clause], clause_start[clause + 1]):
-                    literal = clause_literal[j]
-                    if literal >> 1 == candidate:
-                        continue
-                    held = value[literal >> 1]
-                    if held < 0:
-                        n_open += 1
-                        last = literal
-                    elif held == 1 - (literal & 1):
-                        satisfied = True
-                        break
-                if satisfied:
+        possible = True
+        while head < n_trail and possible:
+            literal = trail[head]
+            head += 1
+            for k in range(places[literal], places[literal + 1]):
+                true_literals[occurrences[k]] += 1
+            for k in range(places[literal ^ 1], places[(literal ^ 1) + 1]):
+                clause = occurrences[k]
+                open_literals[clause] -= 1
+                if true_literals[clause] or open_literals[clause] > 1 or not possible:
                     continue
-                if n_open == 0:
-                    conflict = True
-                    break
-                if n_open == 1:
-                    value[last >> 1] = 1 - (last & 1)
-                    trail[n_trail] = last
-                    n_trail += 1
-                    changed = True
-                elif n_open < best_open:
-                    best, best_open = last, n_open
-        if not conflict:
-            if best < 0 or branches >= most:
-                for i in range(n_trail):
-                    value[trail[i] >> 1] = -1
+                if open_literals[clause] == 0:
+                    possible = False
+                    continue
+                for j in range(starts[clause], starts[clause + 1]):
+                    other = literals[j]
+                    if value[other >> 1] < 0:
+                        value[other >> 1] = 1 - (other & 1)
+                        trail[n_trail] = other
+                        n_trail += 1
+                        break
+        if possible:
+            # The shortest clause, so that one question is settled before the next one is opened.
+            shortest, length = -1, n_variables + 1
+            for i in range(n_clauses):
+                if true_literals[i] == 0 and open_literals[i] < length:
+                    shortest, length = i, open_literals[i]
+                    if length == 2:
+                        break
+            if shortest < 0 or branches >= most:
                 return False
+            chosen = -1
+            for j in range(starts[shortest], starts[shortest + 1]):
+                variable = literals[j] >> 1
+                if value[variable] < 0 and (chosen < 0 or of_variable[variable] > of_variable[chosen]):
+                    chosen = variable
             branches += 1
             decisions[n_decisions] = n_trail
             n_decisions += 1
-            trail[n_trail] = best
-            n_trail += 1
-            value[best >> 1] = 1 - (best & 1)
-            continue
-        if n_decisions == 0:
-            for i in range(n_trail):
-                value[trail[i] >> 1] = -1
-            return True
-        n_decisions -= 1
-        begin = decisions[n_decisions]
-        flipped = trail[begin] ^ 1
-        for i in range(begin, n_trail):
-            value[trail[i] >> 1] = -1
-        trail[begin] = flipped
-        n_trail = begin + 1
-        value[flipped >> 1] = 1 - (flipped & 1)
+            # What is denied most often is tried first: contradictions come soon.
+            literal = 2 * chosen + (1 - prefers_false[chosen])
+        else:
+            if n_decisions == 0:
+                return True
+            n_decisions -= 1
+            begin = decisions[n_decisions]
+            literal = trail[begin] ^ 1
+            for i in range(n_trail - 1, begin - 1, -1):
+                undone = trail[i]
+                value[undone >> 1] = -1
+                if i < head:
+                    for k in range(places[undone], places[undone + 1]):
+                        true_literals[occurrences[k]] -= 1
+                    for k in range(places[undone ^ 1], places[(undone ^ 1) + 1]):
+                        open_literals[occurrences[k]] += 1
+            n_trail = begin
+            head = begin
+        value[literal >> 1] = 1 - (literal & 1)
+        trail[n_trail] = literal
+        n_trail += 1
 
 
 @njit(cache=True)
-def find_defined(candidates, known, clause_start, clause_literal, occurrence_start, occurrence, most):
+def find_defined(candidates, known, random, clause_start, clause_literal, occurrence_start, occurrence, most):
     """Mark in `known` every candidate that known ones define; again until none is added.
 
     Parameters
@@ -135,6 +183,8 @@ def find_defined(candidates, known, clause_start, clause_literal, occurrence_sta
     candidates : int array
     known : bool array of shape (n_variables,)
         Changed in place.
+    random : bool array of shape (n_variables,)
+        Variables that are branched on last: those that choose among them come first.
     most : int
         Branches that one candidate may take.
     """
@@ -142,7 +192,7 @@ def find_defined(candidates, known, clause_start, clause_literal, occurrence_sta
     stamps = np.zeros(n_variables, dtype=np.int64)
     place = np.empty(n_variables, dtype=np.int32)
     local = np.empty(2 * len(clause_start), dtype=np.int32)
-    value = np.full(n_variables, -1, dtype=np.int8)
+    index = np.full(n_variables, -1, dtype=np.int32)
     stamp = 0
     added = True
     while added:
@@ -152,10 +202,10 @@ def find_defined(candidates, known, clause_start, clause_literal, occurrence_sta
             if known[candidate]:
                 continue
             stamp += 1
-            n_clauses, n_local = _gather(
+            n_clauses = _gather(
                 candidate, known, clause_start, clause_literal, occurrence_start, occurrence, stamps, stamp, place,
                 local,
             )  # fmt: skip
-            if n_clauses and _refuted(candidate, n_clauses, local, clause_start, clause_literal, value, most):
+            if n_clauses and _refuted(candidate, n_clauses, local, clause_start, clause_literal, random, index, most):
                 known[candidate] = True
                 added = True

@@ -39,7 +39,7 @@ def defined_by(tables: ClauseTables, known: np.ndarray, candidates: np.ndarray) 
     found = known.copy()
     if len(candidates):
         find_defined(
-            candidates, found, tables.clause_start, tables.clause_literal, tables.occurrence_start, tables.occurrence,
-            _MOST_BRANCHES,
+            candidates, found, tables.weight[::2] < 1.0, tables.clause_start, tables.clause_literal,
+            tables.occurrence_start, tables.occurrence, _MOST_BRANCHES,
         )  # fmt: skip
     return found

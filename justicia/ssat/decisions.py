@@ -161,7 +161,9 @@ class _LinearCode:
             bound -= int(weights[-1])
             # A weight is that of the last position and, where the position is not after k, a step for each k.
             for literal, step in zip(code.below[:-1], (weights[:-1] - weights[1:]).tolist(), strict=True):
-                if step and not isinstance(literal, bool):
+                if isinstance(literal, bool):
+                    bound -= step if literal else 0
+                elif step:
                     literals.append(literal if step > 0 else -literal)
                     steps.append(abs(step))
                     bound += 0 if step > 0 else abs(step)

@@ -209,7 +209,13 @@ def _row(
     builder: Builder, shares: Sequence[tuple[Condition, np.ndarray]], texts: Sequence[str], below_texts: Sequence[str]
 ) -> list[Literal]:
     """Break the stick: for each item "this one or one before", the last always true."""
-    below: list[Literal] = [builder.defined(text) for text in below_texts[:-1]]
+    shares = [(condition, share) for condition, share in shares if FALSE not in map(_constant, condition.literals)]
+    reached = np.any([share.cumsum() > 0.0 for _, share in shares], axis=0)
+    unfinished = np.any([share[::-1].cumsum()[::-1] > 0.0 for _, share in shares], axis=0)[1:]
+    below: list[Literal] = [
+        (builder.defined(text) if begun else FALSE) if going_on else TRUE
+        for text, begun, going_on in zip(below_texts[:-1], reached[:-1], unfinished, strict=True)
+    ]
     below.append(TRUE)
     for first, second in pairwise(below):
         builder.add((negated(first), second))
@@ -220,6 +226,9 @@ def _row(
         before: Literal = FALSE
         for item, (part, rest) in enumerate(zip(share.tolist()[:-1], left, strict=False)):
             chance = min(part / rest, 1.0) if rest > 0.0 else 0.0
+            if isinstance(below[item], bool):
+                before = below[item]
+                continue
             if (item, chance) not in bits:
                 given = f" given {condition.words}" if condition.words else ""
                 bits[item, chance] = builder.random(as_probability(chance), f"stop at {texts[item]}{given}")
@@ -228,6 +237,11 @@ def _row(
             builder.add((*unless, before, bit, negated(below[item])))
             before = below[item]
     return below
+
+
+def _constant(literal: Literal) -> bool | None:
+    """A literal that is always true or false; numbers compare equal to these."""
+    return literal if isinstance(literal, bool) else None
 
 
 def _words(feature: Feature, cells: np.ndarray) -> str:
