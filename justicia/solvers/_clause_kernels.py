@@ -29,7 +29,7 @@ __all__ = [
 SUM, MAX, MIN = 0, 1, 2
 DONE, RUNNING, MORE_CACHE, MORE_SPACE = 0, 1, 2, 3
 
-TRAIL, HEAD, FRAMES, COMPONENTS, POOL, CACHED, NODES, STAMP = 0, 1, 2, 3, 4, 5, 6, 7
+TRAIL, HEAD, FRAMES, COMPONENTS, POOL, CACHED, NODES, STAMP, SHORTENED = 0, 1, 2, 3, 4, 5, 6, 7, 8
 """Positions in `State.registers`."""
 
 
@@ -39,12 +39,13 @@ class Problem(NamedTuple):
     Attributes
     ----------
     clause_start, clause_literal : clauses, one after another
-    occurrence_start, occurrence : clauses of each literal, one after another
+    occurrence_start, occurrence : clauses of each literal, one after another; the order in a list changes
     kind : int8 array of shape (n_variables,): SUM, MAX or MIN
     level : int32 array of shape (n_variables,): variables of smaller level come first
     weight : float64 array of shape (2 n_variables,), of each literal; 1 for those that are not random
     hash : uint64 array of shape (n_variables + n_clauses, 2)
-    length_score : float64 array: what a clause with so many open literals counts for each of its variables
+    clause_score : float64 array of shape (n_clauses,): what a clause counts for each of its variables
+    length_score : float64 array: times this, by the number of its open literals
     """
 
     clause_start: np.ndarray
@@ -55,6 +56,7 @@ class Problem(NamedTuple):
     level: np.ndarray
     weight: np.ndarray
     hash: np.ndarray
+    clause_score: np.ndarray
     length_score: np.ndarray
 
 
@@ -71,7 +73,9 @@ class State(NamedTuple):
     pool : int32 array: variables of the components
     component : int64 array of shape (n, 3): first place in the pool, number of variables, variable to branch on
     component_hash : uint64 array of shape (n, 2)
-    frame : int64 array of shape (n, 8)
+    occurrence_end : int32 array: where the list of each literal ends; satisfied clauses may lie behind it
+    shortened : int32 array of shape (n, 2): lists that were shortened, and where they ended before
+    frame : int64 array of shape (n, 9)
     number : float64 array of shape (n, 9)
     keys : uint64 array of shape (n, 2); values : float64 array of shape (n, 2): the cache
     """
@@ -86,13 +90,15 @@ class State(NamedTuple):
     pool: np.ndarray
     component: np.ndarray
     component_hash: np.ndarray
+    occurrence_end: np.ndarray
+    shortened: np.ndarray
     frame: np.ndarray
     number: np.ndarray
     keys: np.ndarray
     values: np.ndarray
 
 
-COMPONENT, LITERAL, STAGE, TRAIL_BEGIN, SUB_BEGIN, SUB_NEXT, POOL_BEGIN, CUT = 0, 1, 2, 3, 4, 5, 6, 7
+COMPONENT, LITERAL, STAGE, TRAIL_BEGIN, SUB_BEGIN, SUB_NEXT, POOL_BEGIN, CUT, SHORTENED_BEGIN = 0, 1, 2, 3, 4, 5, 6, 7, 8
 """Columns of `State.frame`."""
 ALPHA, BETA, LOW, HIGH, WEIGHT, PRODUCT_LOW, PRODUCT_HIGH, BRANCH_ALPHA, BRANCH_BETA = 0, 1, 2, 3, 4, 5, 6, 7, 8
 """Columns of `State.number`."""
@@ -109,10 +115,10 @@ def _propagate(p, s, literal):
     while head < tail and possible:
         now = s.trail[head]
         head += 1
-        for k in range(p.occurrence_start[now], p.occurrence_start[now + 1]):
+        for k in range(p.occurrence_start[now], s.occurrence_end[now]):
             s.true_literals[p.occurrence[k]] += 1
         against = now ^ 1
-        for k in range(p.occurrence_start[against], p.occurrence_start[against + 1]):
+        for k in range(p.occurrence_start[against], s.occurrence_end[against]):
             clause = p.occurrence[k]
             s.open_literals[clause] -= 1
             if s.true_literals[clause] or s.open_literals[clause] > 1 or not possible:
@@ -142,10 +148,10 @@ def _undo(p, s, begin):
         literal = s.trail[i]
         s.value[literal >> 1] = -1
         if i < s.registers[HEAD]:
-            for k in range(p.occurrence_start[literal], p.occurrence_start[literal + 1]):
+            for k in range(p.occurrence_start[literal], s.occurrence_end[literal]):
                 s.true_literals[p.occurrence[k]] -= 1
             against = literal ^ 1
-            for k in range(p.occurrence_start[against], p.occurrence_start[against + 1]):
+            for k in range(p.occurrence_start[against], s.occurrence_end[against]):
                 s.open_literals[p.occurrence[k]] += 1
     s.registers[TRAIL] = begin
     s.registers[HEAD] = begin
@@ -174,11 +180,17 @@ def _split(p, s, parent):
             place += 1
             score = 0.0
             for literal in (2 * variable, 2 * variable + 1):
-                for k in range(p.occurrence_start[literal], p.occurrence_start[literal + 1]):
+                k, last = p.occurrence_start[literal], s.occurrence_end[literal]
+                while k < last:
                     clause = p.occurrence[k]
                     if s.true_literals[clause]:
+                        # Satisfied clauses go to the end of the list.
+                        last -= 1
+                        p.occurrence[k] = p.occurrence[last]
+                        p.occurrence[last] = clause
                         continue
-                    score += p.length_score[s.open_literals[clause]]
+                    k += 1
+                    score += p.clause_score[clause] * p.length_score[s.open_literals[clause]]
                     if s.clause_mark[clause] == stamp:
                         continue
                     s.clause_mark[clause] = stamp
@@ -190,6 +202,12 @@ def _split(p, s, parent):
                             s.mark[other] = stamp
                             s.pool[end] = other
                             end += 1
+                shortened = s.registers[SHORTENED]
+                if s.occurrence_end[literal] - last > 2 and shortened < len(s.shortened):
+                    s.shortened[shortened, 0] = literal
+                    s.shortened[shortened, 1] = s.occurrence_end[literal]
+                    s.registers[SHORTENED] = shortened + 1
+                    s.occurrence_end[literal] = last
             hash_0 += p.hash[variable, 0]
             hash_1 += p.hash[variable, 1]
             level = p.level[variable]
@@ -217,6 +235,7 @@ def _begin(p, s, frame, literal):
     s.frame[frame, SUB_BEGIN] = s.registers[COMPONENTS]
     s.frame[frame, POOL_BEGIN] = s.registers[POOL]
     s.frame[frame, CUT] = 0
+    s.frame[frame, SHORTENED_BEGIN] = s.registers[SHORTENED]
     s.number[frame, PRODUCT_LOW] = 1.0
     s.number[frame, PRODUCT_HIGH] = 1.0
     weight = 0.0
@@ -384,9 +403,9 @@ def search(p, s, budget):
             s.number[frame, HIGH] = s.number[frame, LOW]
             literal = 2 * variable
             true, false = 0, 0
-            for k in range(p.occurrence_start[literal], p.occurrence_start[literal + 1]):
+            for k in range(p.occurrence_start[literal], s.occurrence_end[literal]):
                 true += s.true_literals[p.occurrence[k]] == 0
-            for k in range(p.occurrence_start[literal + 1], p.occurrence_start[literal + 2]):
+            for k in range(p.occurrence_start[literal + 1], s.occurrence_end[literal + 1]):
                 false += s.true_literals[p.occurrence[k]] == 0
             if (false > true) == (p.kind[variable] != MIN):
                 literal += 1
@@ -398,6 +417,9 @@ def search(p, s, budget):
         if frame == 0:
             s.number[0, LOW], s.number[0, HIGH] = low, high
             return DONE
+        for i in range(s.registers[SHORTENED] - 1, s.frame[frame, SHORTENED_BEGIN] - 1, -1):
+            s.occurrence_end[s.shortened[i, 0]] = s.shortened[i, 1]
+        s.registers[SHORTENED] = s.frame[frame, SHORTENED_BEGIN]
         _undo(p, s, s.frame[frame, TRAIL_BEGIN])
         s.registers[COMPONENTS] = begin
         s.registers[POOL] = s.frame[frame, POOL_BEGIN]

@@ -97,9 +97,15 @@ def _refuted(candidate, n_clauses, local, clause_start, clause_literal, random, 
     open_literals = starts[1:] - starts[:-1]
     true_literals = np.zeros(n_clauses, dtype=np.int32)
     value = np.full(n_variables, -1, dtype=np.int8)
+    reason = np.full(n_variables, -1, dtype=np.int32)
     trail = np.empty(n_variables + 1, dtype=np.int32)
     decisions = np.empty(n_variables + 1, dtype=np.int32)
-    n_trail, head, n_decisions, branches = 0, 0, 0, 0
+    level_of = np.zeros(n_variables, dtype=np.int32)
+    flipped = np.zeros(n_variables + 1, dtype=np.bool_)
+    blamed = np.zeros((16, n_variables + 1), dtype=np.bool_)
+    involved = np.zeros(n_variables + 1, dtype=np.bool_)
+    marked = np.zeros(n_variables, dtype=np.bool_)
+    n_trail, head, depth, branches = 0, 0, 0, 0
     for i in range(n_clauses):
         if open_literals[i] == 0:
             return True
@@ -107,13 +113,14 @@ def _refuted(candidate, n_clauses, local, clause_start, clause_literal, random, 
             literal = literals[starts[i]]
             if value[literal >> 1] < 0:
                 value[literal >> 1] = 1 - (literal & 1)
+                reason[literal >> 1] = i
                 trail[n_trail] = literal
                 n_trail += 1
             elif value[literal >> 1] != 1 - (literal & 1):
                 return True
     while True:
-        possible = True
-        while head < n_trail and possible:
+        conflict = -1
+        while head < n_trail and conflict < 0:
             literal = trail[head]
             head += 1
             for k in range(places[literal], places[literal + 1]):
@@ -121,19 +128,20 @@ def _refuted(candidate, n_clauses, local, clause_start, clause_literal, random, 
             for k in range(places[literal ^ 1], places[(literal ^ 1) + 1]):
                 clause = occurrences[k]
                 open_literals[clause] -= 1
-                if true_literals[clause] or open_literals[clause] > 1 or not possible:
+                if true_literals[clause] or open_literals[clause] > 1 or conflict >= 0:
                     continue
                 if open_literals[clause] == 0:
-                    possible = False
+                    conflict = clause
                     continue
                 for j in range(starts[clause], starts[clause + 1]):
                     other = literals[j]
                     if value[other >> 1] < 0:
                         value[other >> 1] = 1 - (other & 1)
+                        reason[other >> 1] = clause
                         trail[n_trail] = other
                         n_trail += 1
                         break
-        if possible:
+        if conflict < 0:
             # The shortest clause, so that one question is settled before the next one is opened.
             shortest, length = -1, n_variables + 1
             for i in range(n_clauses):
@@ -149,19 +157,49 @@ def _refuted(candidate, n_clauses, local, clause_start, clause_literal, random, 
                 if value[variable] < 0 and (chosen < 0 or of_variable[variable] > of_variable[chosen]):
                     chosen = variable
             branches += 1
-            decisions[n_decisions] = n_trail
-            n_decisions += 1
+            if depth == len(blamed):
+                larger = np.zeros((2 * depth, n_variables + 1), dtype=np.bool_)
+                larger[:depth] = blamed
+                blamed = larger
+            decisions[depth] = n_trail
+            flipped[depth] = False
+            level_of[chosen] = depth
+            depth += 1
             # What is denied most often is tried first: contradictions come soon.
             literal = 2 * chosen + (1 - prefers_false[chosen])
         else:
-            if n_decisions == 0:
+            # Which decisions the contradiction rests on; the others are skipped on the way back.
+            involved[:depth] = False
+            for j in range(starts[conflict], starts[conflict + 1]):
+                marked[literals[j] >> 1] = True
+            for i in range(n_trail - 1, -1, -1):
+                variable = trail[i] >> 1
+                if not marked[variable]:
+                    continue
+                marked[variable] = False
+                because = reason[variable]
+                if because >= 0:
+                    for j in range(starts[because], starts[because + 1]):
+                        if literals[j] >> 1 != variable:
+                            marked[literals[j] >> 1] = True
+                    continue
+                level = level_of[variable]
+                if flipped[level]:
+                    for other in range(level):
+                        involved[other] |= blamed[level, other]
+                else:
+                    involved[level] = True
+            while depth > 0 and not involved[depth - 1]:
+                depth -= 1
+            if depth == 0:
                 return True
-            n_decisions -= 1
-            begin = decisions[n_decisions]
+            depth -= 1
+            begin = decisions[depth]
             literal = trail[begin] ^ 1
             for i in range(n_trail - 1, begin - 1, -1):
                 undone = trail[i]
                 value[undone >> 1] = -1
+                reason[undone >> 1] = -1
                 if i < head:
                     for k in range(places[undone], places[undone + 1]):
                         true_literals[occurrences[k]] -= 1
@@ -169,6 +207,10 @@ def _refuted(candidate, n_clauses, local, clause_start, clause_literal, random, 
                         open_literals[occurrences[k]] += 1
             n_trail = begin
             head = begin
+            flipped[depth] = True
+            for other in range(depth):
+                blamed[depth, other] = involved[other]
+            depth += 1
         value[literal >> 1] = 1 - (literal & 1)
         trail[n_trail] = literal
         n_trail += 1

@@ -38,7 +38,10 @@ _MOST_SPACE = 2**28
 _NODES = 20_000
 """Between two looks at the clock."""
 _FEW_NODES = 500
-_LENGTHS = 64
+_LENGTHS = 100
+_OF_LENGTH, _OF_OPEN = 4.0, 0.5
+"""A variable is branched on by the clauses that it stands in. Long clauses count more: they hold a formula together,
+while short ones define what they speak of. A clause counts more the fewer of its literals are open."""
 
 
 @dataclass(frozen=True)
@@ -134,11 +137,12 @@ class ClauseSearch:
         drawn = np.random.default_rng(secrets.randbits(128)).integers(
             0, 2**64, size=(n_items, 2), dtype=np.uint64
         )
-        longest = int(np.diff(tables.clause_start).max(initial=0))
-        scores = 0.5 ** np.minimum(np.arange(longest + 1, dtype=np.float64), _LENGTHS)
+        lengths = np.diff(tables.clause_start)
+        by_clause = _OF_LENGTH ** np.minimum(lengths, _LENGTHS).astype(np.float64)
+        by_open = _OF_OPEN ** np.minimum(np.arange(int(lengths.max(initial=0)) + 1), _LENGTHS).astype(np.float64)
         self._problem: Problem = Problem(
             tables.clause_start, tables.clause_literal, tables.occurrence_start, tables.occurrence, tables.kind,
-            tables.level, tables.weight, drawn, scores,
+            tables.level, tables.weight, drawn, by_clause, by_open,
         )  # fmt: skip
         self._keys = np.zeros((_FIRST_CACHE, 2), dtype=np.uint64)
         self._values = np.zeros((_FIRST_CACHE, 2))
@@ -208,7 +212,7 @@ class ClauseSearch:
         lengths = np.diff(tables.clause_start).astype(np.int32)
         space = 4 * n + 64
         state = State(
-            registers=np.zeros(8, dtype=np.int64),
+            registers=np.zeros(9, dtype=np.int64),
             value=np.full(n, -1, dtype=np.int8),
             true_literals=np.zeros(n_clauses, dtype=np.int32),
             open_literals=lengths,
@@ -218,7 +222,9 @@ class ClauseSearch:
             pool=np.zeros(space, dtype=np.int32),
             component=np.zeros((space, 3), dtype=np.int64),
             component_hash=np.zeros((space, 2), dtype=np.uint64),
-            frame=np.zeros((n + 2, 8), dtype=np.int64),
+            occurrence_end=tables.occurrence_start[1:].copy(),
+            shortened=np.zeros((8 * n + 64, 2), dtype=np.int32),
+            frame=np.zeros((n + 2, 9), dtype=np.int64),
             number=np.zeros((n + 2, 9)),
             keys=self._keys,
             values=self._values,

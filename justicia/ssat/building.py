@@ -43,7 +43,7 @@ class Builder:
     @property
     def n_variables(self) -> int:
         """Variables so far; the last one has this number."""
-        return len(self._choices) + sum(map(len, self._random.values())) + len(self._defined)
+        return len(self.names)
 
     def choice(self, name: str) -> int:
         """A variable of the outermost block."""
