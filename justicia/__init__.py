@@ -17,6 +17,7 @@ from justicia.errors import EncodingMismatchError, InputError, JusticiaError
 if TYPE_CHECKING:
     from justicia.audit import Audit, verify
     from justicia.enclosure import Enclosure
+    from justicia.encoding import encode
 
 __all__ = [
     "Audit",
@@ -25,10 +26,16 @@ __all__ = [
     "InputError",
     "JusticiaError",
     "__version__",
+    "encode",
     "verify",
 ]
 
-_LAZY = {"Audit": "justicia.audit", "Enclosure": "justicia.enclosure", "verify": "justicia.audit"}
+_LAZY = {
+    "Audit": "justicia.audit",
+    "Enclosure": "justicia.enclosure",
+    "encode": "justicia.encoding",
+    "verify": "justicia.audit",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from typing import Any
 
 import click
 
+from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, reading_options
 from justicia.words import shown
 
 __all__ = ["verify"]
-
-
-class _Announcer(logging.Handler):
-    """Writes each announcement and warning once, to standard error."""
-
-    def __init__(self, quiet: bool) -> None:
-        super().__init__(logging.WARNING if quiet else logging.INFO)
-        self._said: set[str] = set()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        text = record.getMessage()
-        if text not in self._said:
-            self._said.add(text)
-            kind = "warning" if record.levelno >= logging.WARNING else "note"
-            click.echo(f"{kind}: {shown(text, 1000)}", err=True)
 
 
 class _Bar:
@@ -83,7 +68,11 @@ class _Bar:
     help="Every group, or the extremes by branch and bound.",
 )
 @click.option(
-    "--solver", default="auto", show_default=True, metavar="auto|NAME", help="paths, sums, fourier or branch_and_bound."
+    "--solver",
+    default="auto",
+    show_default=True,
+    metavar="auto|NAME",
+    help="paths, sums, fourier, branch_and_bound or clauses.",
 )
 @click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Then bounds are the answer.")
 @click.option(
@@ -133,9 +122,7 @@ class _Bar:
     metavar="COLUMN=EDGE,EDGE",
     help="Cut a numeric sensitive column, as in age=25,40,60; an edge belongs to the class below. Repeatable.",
 )
-@click.option("--na", multiple=True, metavar="WORD", help="A word that means missing, besides the empty cell.")
-@click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file.  [default: ,]")
-@click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file.")
+@reading_options
 @click.option("--seed", type=int, default=0, show_default=True, help="For a model trained here, and --check-fit.")
 @click.option("--trust-model", is_flag=True, help="Load whatever the model file holds; runs code of whoever made it.")
 @click.option("--all-groups", is_flag=True, help="Print every group, however many there are.")
@@ -153,51 +140,36 @@ def verify(context: click.Context, /, **options: Any) -> int:
     from justicia.report.writing import check_target
 
     quiet = options.pop("quiet")
-    handler = _Announcer(quiet)
-    logger = logging.getLogger("justicia")
-    logger.addHandler(handler)
-    logger.propagate = False
     json_file = options.pop("json_file")
     check_target(json_file, inputs=(options["model"], options["data"]))
     options.pop("debug")
     all_groups = options.pop("all_groups")
-    sensitive = [[name.strip() for name in names.split(",")] for names in options.pop("sensitive")]
-    features = options.pop("features")
+    sensitive = [names_of(names) for names in options.pop("sensitive")]
     one_hot = options.pop("one_hot")
-    bins = options.pop("bins")
-    delimiter = options.pop("delimiter")
     bar = _Bar(quiet)
-    try:
-        audit = run(
-            options.pop("model"),
-            options.pop("data"),
-            sensitive_features=sensitive or None,
-            one_hot=False if one_hot == ("none",) else dict(_named_list(text, "--one-hot") for text in one_hot),
-            bins=dict(_named_list(text, "--bins") for text in bins),
-            features=None if features is None else [name.strip() for name in features.split(",")],
-            delimiter="\t" if delimiter in ("\\t", "tab") else delimiter,
-            progress=bar.show,
-            command=["justicia", *(sys.argv[1:] if context.obj is None else context.obj)],
-            **options,
-        )
-        bar.stop()
+    with announcing(quiet):
+        try:
+            audit = run(
+                options.pop("model"),
+                options.pop("data"),
+                sensitive_features=sensitive or None,
+                one_hot=False if one_hot == ("none",) else named_lists(one_hot, "--one-hot"),
+                bins=named_lists(options.pop("bins"), "--bins"),
+                features=names_of(options.pop("features")),
+                delimiter=delimiter_of(options.pop("delimiter")),
+                progress=bar.show,
+                command=["justicia", *(sys.argv[1:] if context.obj is None else context.obj)],
+                **options,
+            )
+        finally:
+            bar.stop()
         if json_file == "-":
             click.echo(audit.to_json(), nl=False)
         else:
             if json_file is not None:
                 audit.to_json(json_file)
             _print(audit, all_groups)
-        return audit.exit_code
-    finally:
-        bar.stop()
-        logger.removeHandler(handler)
-
-
-def _named_list(text: str, option: str) -> tuple[str, list[str]]:
-    name, equals, items = text.partition("=")
-    if not equals or not name.strip():
-        raise click.BadParameter(f"{text!r} is not of the form name=one,two", param_hint=option)
-    return name.strip(), [item.strip() for item in items.split(",")]
+    return audit.exit_code
 
 
 def _print(audit: Any, all_groups: bool) -> None:

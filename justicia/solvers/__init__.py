@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from justicia.errors import InputError
 from justicia.solvers.base import DELTA, TOLERANCE, Effort, Solution, Solver, TooLargeError
 from justicia.solvers.branch_and_bound import BranchAndBound
+from justicia.solvers.clause_search import ClauseSolution, solve_clauses
 from justicia.solvers.clauses import Clauses
 from justicia.solvers.fourier import Fourier
 from justicia.solvers.mixtures import WithMixtures
@@ -18,7 +19,19 @@ if TYPE_CHECKING:
     from justicia.encoders.decisions import Decision
     from justicia.ssat import Formula
 
-__all__ = ["DELTA", "ENGINES", "SEARCHES", "TOLERANCE", "Effort", "Solution", "Solver", "TooLargeError", "pick"]
+__all__ = [
+    "DELTA",
+    "ENGINES",
+    "SEARCHES",
+    "TOLERANCE",
+    "ClauseSolution",
+    "Effort",
+    "Solution",
+    "Solver",
+    "TooLargeError",
+    "pick",
+    "solve_clauses",
+]
 
 ENGINES: dict[str, Solver] = {
     **{engine.name: WithMixtures(engine) for engine in (Paths(), Sums(), Fourier(), BranchAndBound())},

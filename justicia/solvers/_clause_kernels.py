@@ -98,7 +98,17 @@ class State(NamedTuple):
     values: np.ndarray
 
 
-COMPONENT, LITERAL, STAGE, TRAIL_BEGIN, SUB_BEGIN, SUB_NEXT, POOL_BEGIN, CUT, SHORTENED_BEGIN = 0, 1, 2, 3, 4, 5, 6, 7, 8
+COMPONENT, LITERAL, STAGE, TRAIL_BEGIN, SUB_BEGIN, SUB_NEXT, POOL_BEGIN, CUT, SHORTENED_BEGIN = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+)
 """Columns of `State.frame`."""
 ALPHA, BETA, LOW, HIGH, WEIGHT, PRODUCT_LOW, PRODUCT_HIGH, BRANCH_ALPHA, BRANCH_BETA = 0, 1, 2, 3, 4, 5, 6, 7, 8
 """Columns of `State.number`."""

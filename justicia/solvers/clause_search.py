@@ -2,10 +2,11 @@
 
 The search assigns the variables from the outermost block inwards. After each one, clauses with a single open literal
 settle more of them; what is left falls into components that share no variable, whose values multiply (Bayardo and
-Pehoushek, Counting models using connected components, 2000); a component that was met before is looked up (Sang, Bacchus,
-Beame, Kautz and Pitassi 2004), by a hash of 128 bits whose numbers are drawn anew in every process (Sharma, Roy, Soos and
-Meel, GANAK, 2019). Within a component the variables of its own outermost block come first. A random variable adds up both
-branches, ∃ takes the larger, ∀ the smaller one; under ∃ and ∀, a branch whose bound cannot beat what is known is left.
+Pehoushek, Counting models using connected components, 2000); a component that was met before is looked up (Sang,
+Bacchus, Beame, Kautz and Pitassi, 2004), by a hash of 128 bits whose numbers are drawn anew for every search (as GANAK
+does; Sharma, Roy, Soos and Meel, 2019). Within a component the variables of its own outermost block come first. A
+random variable adds up both branches, ∃ takes the larger, ∀ the smaller one; under ∃ and ∀, a branch whose bound cannot
+beat what is known is left.
 
 Values are sums and products of float64 numbers between 0 and 1, right to 1e-12.
 """
@@ -96,7 +97,8 @@ def solve_clauses(
     Examples
     --------
     >>> from justicia.ssat import from_sdimacs
-    >>> solution = solve_clauses(from_sdimacs("p cnf 3 2\\ne 1 0\\nr 0.3 2 0\\nr 0.6 3 0\\n1 2 0\\n-1 3 0"))
+    >>> lines = ("p cnf 3 2", "e 1 0", "r 0.3 2 0", "r 0.6 3 0", "1 2 0", "-1 3 0")
+    >>> solution = solve_clauses(from_sdimacs(chr(10).join(lines)))
     >>> print(solution.value, solution.assignment)
     0.6 {1: True}
     """
@@ -134,9 +136,7 @@ class ClauseSearch:
         self.nodes = 0
         self.stopped: str | None = None
         n_items = tables.n_variables + tables.n_clauses
-        drawn = np.random.default_rng(secrets.randbits(128)).integers(
-            0, 2**64, size=(n_items, 2), dtype=np.uint64
-        )
+        drawn = np.random.default_rng(secrets.randbits(128)).integers(0, 2**64, size=(n_items, 2), dtype=np.uint64)
         lengths = np.diff(tables.clause_start)
         by_clause = _OF_LENGTH ** np.minimum(lengths, _LENGTHS).astype(np.float64)
         by_open = _OF_OPEN ** np.minimum(np.arange(int(lengths.max(initial=0)) + 1), _LENGTHS).astype(np.float64)
@@ -148,9 +148,7 @@ class ClauseSearch:
         self._values = np.zeros((_FIRST_CACHE, 2))
         self._cached = 0
 
-    def solve(
-        self, fixed: dict[int, bool], deadline: float | None = None
-    ) -> tuple[Enclosure, dict[int, bool] | None]:
+    def solve(self, fixed: dict[int, bool], deadline: float | None = None) -> tuple[Enclosure, dict[int, bool] | None]:
         """Value of the formula with some variables fixed, and best values of its outermost variables.
 
         The variables are settled one by one so that the value stays; most components are remembered from the search.
@@ -230,7 +228,9 @@ class ClauseSearch:
             values=self._values,
         )
         certain = np.flatnonzero(tables.weight == 0.0) ^ 1
-        single = tables.clause_literal[tables.clause_start[:-1][tables.clause_start[1:] - tables.clause_start[:-1] == 1]]
+        single = tables.clause_literal[
+            tables.clause_start[:-1][tables.clause_start[1:] - tables.clause_start[:-1] == 1]
+        ]
         for literal in [*given, *certain.tolist(), *single.tolist()]:
             # A minimum over a variable that a clause settles is 0.
             if problem.kind[literal >> 1] == MIN or not add_root(problem, state, literal):
@@ -266,7 +266,9 @@ class ClauseSearch:
                     break
         self._keys, self._values, self._cached = state.keys, state.values, int(state.registers[kernels.CACHED])
         self.nodes += int(state.registers[kernels.NODES])
-        low, high = _folded(problem, state) if self.stopped else state.number[0, kernels.LOW : kernels.HIGH + 1].tolist()
+        low, high = (
+            _folded(problem, state) if self.stopped else state.number[0, kernels.LOW : kernels.HIGH + 1].tolist()
+        )
         return Enclosure(max(0.0, min(low, high)), min(1.0, high))
 
     def _larger_cache(self, state: State) -> State:

@@ -80,7 +80,9 @@ def tables_of(formula: ClauseFormula) -> ClauseTables:
             depth[variable], quantifier[variable] = level, before
             if block.probability is not None:
                 probability[variable] = float(block.probability), float(1 - block.probability)
-    clauses = [clause for clause in (_reduced(set(one), depth, quantifier) for one in formula.clauses) if clause is not None]
+    clauses = [
+        clause for clause in (_reduced(set(one), depth, quantifier) for one in formula.clauses) if clause is not None
+    ]
     numbers = sorted({abs(literal) for clause in clauses for literal in clause})
     index = {number: position for position, number in enumerate(numbers)}
     lengths = [len(clause) for clause in clauses]
@@ -120,11 +122,7 @@ def _reduced(clause: set[int], depth: dict[int, int], quantifier: dict[int, str]
         return None
     deepest = max((depth[abs(literal)] for literal in clause if quantifier[abs(literal)] != FORALL), default=-1)
     return sorted(
-        (
-            literal
-            for literal in clause
-            if quantifier[abs(literal)] != FORALL or depth[abs(literal)] < max(deepest, 1)
-        ),
+        (literal for literal in clause if quantifier[abs(literal)] != FORALL or depth[abs(literal)] < max(deepest, 1)),
         key=abs,
     )
 

@@ -1,8 +1,8 @@
 """Formulas whose matrix is a set of clauses.
 
 A formula is a prefix and a matrix. From the outermost variable inwards, ∃ takes the maximum, ∀ the minimum, and R with
-probability p the average ``p * value(true) + (1 - p) * value(false)``; a satisfied matrix is 1, another 0 (Papadimitriou,
-Games against nature, 1985; Littman, Majercik and Pitassi, Stochastic Boolean satisfiability, 2001).
+probability p the average ``p * value(true) + (1 - p) * value(false)``; a satisfied matrix is 1, another 0
+(Papadimitriou, Games against nature, 1985; Littman, Majercik and Pitassi, Stochastic Boolean satisfiability, 2001).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Decisions in clauses, and their complements.
 
-- A tree: a point is rejected when it lies in the box of a rejecting leaf, so every such box is a clause that forbids it;
-  the complement forbids the accepting boxes.
+- A tree: a point is rejected when it lies in the box of a rejecting leaf, so every such box is a clause that forbids
+  it; the complement forbids the accepting boxes.
 - A linear threshold: whole weights are found that accept the very same points, and PySAT encodes the pseudo-Boolean
   constraint (Ignatiev, Morgado and Marques-Silva, PySAT, SAT 2018); the complement is the strict inequality the other
   way. Variables of such an encoding are under ∃, and several of their values may do.
@@ -69,7 +69,7 @@ def decision_code(decision: Decision) -> DecisionCode:
         When that is not affordable; the message says why.
     """
     raise FormulaError(
-        f"a {type(decision).__name__} is not written in clauses: decision trees, rules in clauses and small linear models are"
+        f"a {type(decision).__name__} is not written in clauses: decision trees, rules and small linear models are"
     )
 
 
@@ -102,7 +102,9 @@ class _SetsCode:
         ]
         self._written: dict[tuple[int, bytes], list[Literal]] = {}
 
-    def outside(self, builder: Builder, codes: dict[int, FeatureCode], feature: int, cells: np.ndarray) -> list[Literal]:
+    def outside(
+        self, builder: Builder, codes: dict[int, FeatureCode], feature: int, cells: np.ndarray
+    ) -> list[Literal]:
         if cells.all() or not cells.any():
             return [not cells.any()]
         key = feature, cells.tobytes()
@@ -137,7 +139,11 @@ class _ClausesCode(_SetsCode):
         self, builder: Builder, codes: dict[int, FeatureCode], *, complement: bool
     ) -> list[tuple[Literal, ...]]:
         written = [
-            tuple(literal for feature, cells in clause.items() for literal in self.outside(builder, codes, feature, ~cells))
+            tuple(
+                literal
+                for feature, cells in clause.items()
+                for literal in self.outside(builder, codes, feature, ~cells)
+            )
             for clause in self._decision.clauses
         ]
         return _opposite(builder, written) if complement else written
@@ -200,7 +206,9 @@ def _opposite(builder: Builder, clauses: list[tuple[Literal, ...]]) -> list[tupl
     from pysat.formula import CNF
 
     kept = [
-        [literal for literal in clause if literal is not FALSE] for clause in clauses if TRUE not in map(_constant, clause)
+        [literal for literal in clause if literal is not FALSE]
+        for clause in clauses
+        if TRUE not in map(_constant, clause)
     ]
     if any(not clause for clause in kept):
         return []

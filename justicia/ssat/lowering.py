@@ -10,8 +10,8 @@ its dual            ∃ A, R X, ∃ T      legal group, population and not decis
 ==================  =================  ===========================================
 
 A are the sensitive columns, X random bits, T variables that A and X define. The value is the group's rate, the largest
-and the smallest of all groups, and 1 minus the smallest. Every group's own tables are inside of the formula, so that the
-value of a group is the same in all four.
+and the smallest of all groups, and 1 minus the smallest. Every group's own tables are inside of the formula, so that
+the value of a group is the same in all four.
 
 Of a population with rows, whether a row that is drawn says yes is one random bit: its probability is counted.
 """
@@ -120,7 +120,7 @@ class _Lowering:
         groups = [Condition((selector,), self._words(i)) for i, selector in zip(self.positions, selectors, strict=True)]
         guard: list[Literal] = [negated(legal)]
         if rows is not None:
-            guard.append(self._rows(groups, *rows))
+            guard.append(self._rows(groups, legal, *rows))
         if network is not None:
             codes = self._features(network, code, self._contexts(groups))
             for clause in code.clauses(builder, codes, complement=self.complement):
@@ -171,15 +171,15 @@ class _Lowering:
             network, rows, weights = None, population, np.ones(population.n_groups)
         else:
             raise FormulaError(
-                f"a population of structure {population.structure!r} is not written in clauses: auto, tree, independent "
-                "and empirical are"
+                f"a population of structure {population.structure!r} is not written in clauses: "
+                "auto, tree, independent and empirical are"
             )
         if network is not None:
             size = sum(node.table.size for node in network.nodes if len(set(code.kinds[node.feature].tolist())) > 1)
             if len(self.positions) * size / network.n_groups > _MOST_BITS:
                 raise FormulaError(
-                    f"the tables of {counted(len(self.positions), 'group')} hold {size:,} probabilities, too many for a "
-                    "formula: ask for one group, or for fewer sensitive columns"
+                    f"the tables of {counted(len(self.positions), 'group')} hold {size:,} probabilities, too many for "
+                    "a formula: ask for one group, or for fewer sensitive columns"
                 )
         if rows is None or weights is None:
             return network, None
@@ -233,12 +233,14 @@ class _Lowering:
         builder.add((*selectors[:-1], last))
         return [*selectors[:-1], last], legal
 
-    def _rows(self, groups: Sequence[Condition], weights: np.ndarray, selected: np.ndarray) -> Literal:
+    def _rows(self, groups: Sequence[Condition], legal: Literal, weights: np.ndarray, selected: np.ndarray) -> Literal:
         """Whether the person is one of the rows; then one that says yes."""
         builder = self.builder
         is_row = self._by_group(groups, weights[self.positions], "the person is a row")
-        yes = self._by_group(groups, selected[self.positions], "a row that is drawn says " + ("no" if self.complement else "yes"))
-        builder.add((negated(is_row), yes))
+        yes = self._by_group(
+            groups, selected[self.positions], "a row that is drawn says " + ("no" if self.complement else "yes")
+        )
+        builder.add((negated(legal), negated(is_row), yes))
         return is_row
 
     def _by_group(self, groups: Sequence[Condition], chances: np.ndarray, words: str) -> Literal:
@@ -267,7 +269,9 @@ class _Lowering:
             left = shares[i][::-1].cumsum()[::-1]
             for one in range(n_classes):
                 words = ", ".join(text for text in (condition.words, f"class {one + 1} of {n_classes}") if text)
-                chance = 1.0 if one == n_classes - 1 else float(min(shares[i, one] / left[one], 1.0)) if left[one] else 0.0
+                chance = (
+                    1.0 if one == n_classes - 1 else float(min(shares[i, one] / left[one], 1.0)) if left[one] else 0.0
+                )
                 bit = builder.random(as_probability(chance), f"stop at {words}")
                 literal = builder.all_of((*condition.literals, *before, bit), words)
                 contexts.append((Condition((literal,), words), i * n_classes + one))
@@ -281,7 +285,7 @@ class _Lowering:
     ) -> dict[int, FeatureCode]:
         """Codes of the features that the decision depends on; others on which these depend are encoded as well."""
         wanted = {feature for feature, kinds in enumerate(code.kinds) if kinds.max(initial=0) > 0}
-        needed, parents = set(wanted), set()
+        needed, parents = set(wanted), set[int]()
         for node in reversed(network.nodes):
             if node.feature in needed and node.parents:
                 needed.update(node.parents)

@@ -56,7 +56,7 @@ def from_sdimacs(text: str) -> ClauseFormula:
 
     Examples
     --------
-    >>> formula = from_sdimacs("p cnf 2 1\\ne 1 0\\nr 0.3 2 0\\n1 2 0\\n")
+    >>> formula = from_sdimacs(chr(10).join(("p cnf 2 1", "e 1 0", "r 0.3 2 0", "1 2 0")))
     >>> formula.prefix[1].probability, formula.clauses
     (Fraction(3, 10), ((1, 2),))
     """
@@ -104,7 +104,7 @@ class _Reader:
             if self.long is not None:
                 hint = f"; lines {self.long[0]} to {self.long[1]} were read as one clause: is a final 0 missing?"
             raise FormulaError(
-                f"line {at}: the header says {counted(wanted, 'clause')}, and the file holds {len(self.clauses):,}{hint}"
+                f"line {at}: the header says {counted(wanted, 'clause')}, the file holds {len(self.clauses):,}{hint}"
             )
         return ClauseFormula(tuple(self.prefix), tuple(self.clauses), self.names, tuple(self.comments))
 
@@ -166,9 +166,7 @@ class _Reader:
             raise FormulaError(f"line {line}: {_quoted(word)} is not a whole number")
         number = int(word)
         if self.header is not None and abs(number) > self.header[0]:
-            raise FormulaError(
-                f"line {line}: variable {abs(number)} is larger than the {self.header[0]} of the header"
-            )
+            raise FormulaError(f"line {line}: variable {abs(number)} is larger than the {self.header[0]} of the header")
         return number
 
 
@@ -194,7 +192,9 @@ def _probability(word: str, line: int) -> Fraction:
 def rounded(formula: ClauseFormula, digits: int) -> ClauseFormula:
     """The same formula with every probability rounded to `digits` decimals, which some programs cut off unasked."""
     blocks = tuple(
-        block if block.probability is None else Block(block.quantifier, block.variables, round(block.probability, digits))
+        block
+        if block.probability is None
+        else Block(block.quantifier, block.variables, round(block.probability, digits))
         for block in formula.prefix
     )
     return ClauseFormula(blocks, formula.clauses, formula.names, formula.comments)
@@ -257,4 +257,3 @@ def _decimal(value: Fraction) -> str:
         return f"{value.numerator}/{value.denominator}"
     digits = str(value.numerator * 10**places // value.denominator).rjust(places + 1, "0")
     return digits if not places else f"{digits[:-places]}.{digits[-places:]}"
-

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from justicia.errors import FormulaError
-from justicia.words import counted
 
 if TYPE_CHECKING:
     from justicia.encoders.linear_threshold import LinearThreshold
@@ -63,7 +62,9 @@ def whole_weights(decision: LinearThreshold) -> tuple[list[np.ndarray], int]:
 
 def _multiples(decision: LinearThreshold) -> tuple[list[np.ndarray], int] | None:
     """Multiples of a common unit; None when they are not small."""
-    exact = [[Fraction(value) - Fraction(values.min()) for value in values.tolist()] for values in decision.contributions]
+    exact = [
+        [Fraction(value) - Fraction(values.min()) for value in values.tolist()] for values in decision.contributions
+    ]
     distinct = {value for values in exact for value in values if value}
     if not distinct:
         return None
@@ -84,8 +85,8 @@ def _rounded(decision: LinearThreshold, low: float, high: float) -> tuple[list[n
     total = sum(float(np.ptp(values)) for values in decision.contributions) * scale
     if total > MOST_WEIGHT:
         raise FormulaError(
-            f"scores come as near as {high - low:.2g} to each other at the threshold, so that whole weights that accept "
-            f"the same people would add up to {total:.2g}, which no encoding in clauses can bear: "
+            f"scores come as near as {high - low:.2g} to each other at the threshold: whole weights that accept the "
+            f"same people would add up to {total:.2g}, which no encoding in clauses can bear: "
             "pass --solver fourier, or encode a smaller model"
         )
     weights = [np.rint((values - values.min()) * scale).astype(np.int64) for values in decision.contributions]
@@ -104,7 +105,8 @@ def _gap(decision: LinearThreshold) -> tuple[float, float]:
             n_points = math.prod(len(one) for one in wanted)
             raise FormulaError(
                 f"the model tells {n_points:.2g} combinations of values apart, too many to find whole weights that "
-                f"accept the same people: more than {counted(_MOST_SUMS, 'sum')} of half of its features; pass --solver fourier"
+                f"accept the same people (half of its features have more than {_MOST_SUMS:,} sums): "
+                "pass --solver fourier"
             )
         halves[0] = np.unique(np.add.outer(halves[0], values))
     first, second = halves

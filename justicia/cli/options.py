@@ -1,0 +1,81 @@
+"""What several commands share: options that say how a table is read, and announcements."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from justicia.words import shown
+
+__all__ = ["announcing", "delimiter_of", "named_list", "named_lists", "names_of", "reading_options"]
+
+_READING = (
+    click.option("--na", multiple=True, metavar="WORD", help="A word that means missing, besides the empty cell."),
+    click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file.  [default: ,]"),
+    click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file."),
+)
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say how a CSV file is read."""
+    for option in reversed(_READING):
+        command = option(command)
+    return command
+
+
+class _Announcer(logging.Handler):
+    """Writes each announcement and warning once, to standard error."""
+
+    def __init__(self, quiet: bool) -> None:
+        super().__init__(logging.WARNING if quiet else logging.INFO)
+        self._said: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if text not in self._said:
+            self._said.add(text)
+            kind = "warning" if record.levelno >= logging.WARNING else "note"
+            click.echo(f"{kind}: {shown(text, 1000)}", err=True)
+
+
+@contextmanager
+def announcing(quiet: bool) -> Iterator[None]:
+    """Say on standard error what the package finds, or its warnings alone."""
+    handler = _Announcer(quiet)
+    logger = logging.getLogger("justicia")
+    level = logger.level
+    logger.addHandler(handler)
+    logger.propagate = False
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+def names_of(text: str | None) -> list[str] | None:
+    """Names in a text with commas."""
+    return None if text is None else [name.strip() for name in text.split(",")]
+
+
+def named_list(text: str, option: str) -> tuple[str, list[str]]:
+    """A text of the form name=one,two."""
+    name, equals, items = text.partition("=")
+    if not equals or not name.strip():
+        raise click.BadParameter(f"{text!r} is not of the form name=one,two", param_hint=option)
+    return name.strip(), [item.strip() for item in items.split(",")]
+
+
+def named_lists(texts: Sequence[str], option: str) -> dict[str, list[str]]:
+    """Several of them by name."""
+    return dict(named_list(text, option) for text in texts)
+
+
+def delimiter_of(word: str | None) -> str | None:
+    r"""A delimiter; a tab may be written as ``\t`` or ``tab``."""
+    return "\t" if word in ("\\t", "tab") else word
