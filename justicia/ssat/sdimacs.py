@@ -171,7 +171,7 @@ class _Reader:
 
 
 def _quoted(text: str) -> str:
-    return repr(shown(text.strip(), 40))
+    return f"'{shown(text.strip(), 40)}'"
 
 
 def _probability(word: str, line: int) -> Fraction:

@@ -55,8 +55,9 @@ def whole_weights(decision: LinearThreshold) -> tuple[list[np.ndarray], int]:
     ([[0, 3], [0, 1, 2]], 3)
     """
     low, high = _gap(decision)
-    if high == -np.inf or low == np.inf:
-        return [np.zeros(len(values), dtype=np.int64) for values in decision.contributions], 1 if low == np.inf else 0
+    if np.isinf(low) or np.isinf(high):
+        # All scores lie on one side.
+        return [np.zeros(len(values), dtype=np.int64) for values in decision.contributions], int(np.isinf(high))
     return _multiples(decision) or _rounded(decision, low, high)
 
 
@@ -114,8 +115,9 @@ def _gap(decision: LinearThreshold) -> tuple[float, float]:
     below = (first + second[np.maximum(places - 1, 0)])[places > 0]
     above = (first + second[np.minimum(places, len(second) - 1)])[places < len(second)]
     low, high = float(below.max(initial=-np.inf)), float(above.min(initial=np.inf))
-    charge = decision.slack + _ROUNDING * decision.magnitude * (0.0 if decision.slack == 0.0 else 1.0)
-    if high - low <= 4 * charge or abs(high - decision.threshold) <= charge or abs(low - decision.threshold) <= charge:
+    # Without slack every order of adding up gives the same number, and so does the one taken here.
+    charge = decision.slack + _ROUNDING * decision.magnitude if decision.slack > 0.0 else 0.0
+    if charge and min(high - decision.threshold, decision.threshold - low) <= charge:
         raise FormulaError(
             "some score lies so near the threshold that the rounding of the model's own sum decides about it: "
             "no clauses can say that; pass --solver fourier"
