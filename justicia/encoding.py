@@ -14,8 +14,8 @@ from justicia.words import did_you_mean, listed
 
 __all__ = ["Encoded", "encode"]
 
-_SECONDS = 1.0
-"""For the rates, which are asked for only because the audit goes with them."""
+_ANY = 1.0
+"""Width of the bounds of the rates: they come with the audit, and nobody looks at them here."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def encode(
 
     if question not in QUESTIONS:
         raise GroupingError(f"no question is called {question!r}{did_you_mean(question, QUESTIONS)}")
-    audit = verify(model, data, time_limit=_SECONDS, **options)
+    audit = verify(model, data, tolerance=_ANY, **options)
     population = audit.population
     asked: str | int = question
     if group is not None:

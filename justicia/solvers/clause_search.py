@@ -99,8 +99,8 @@ def solve_clauses(
     >>> from justicia.ssat import from_sdimacs
     >>> lines = ("p cnf 3 2", "e 1 0", "r 0.3 2 0", "r 0.6 3 0", "1 2 0", "-1 3 0")
     >>> solution = solve_clauses(from_sdimacs(chr(10).join(lines)))
-    >>> print(solution.value, solution.assignment)
-    0.6 {1: True}
+    >>> float(solution.value), solution.assignment
+    (0.6, {1: True})
     """
     start = time.perf_counter()
     search = ClauseSearch(formula, interruption)

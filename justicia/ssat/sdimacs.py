@@ -212,11 +212,8 @@ def to_sdimacs(formula: ClauseFormula, digits: int | None = None) -> str:
     Examples
     --------
     >>> block = Block("r", (1,), Fraction(2, 3))
-    >>> print(to_sdimacs(ClauseFormula((block,), ((1,),), {1: "rain"}), digits=6), end="")
-    c variable 1: rain
-    p cnf 1 1
-    r 0.666667 1 0
-    1 0
+    >>> to_sdimacs(ClauseFormula((block,), ((1,),), {1: "rain"}), digits=6).splitlines()
+    ['c variable 1: rain', 'p cnf 1 1', 'r 0.666667 1 0', '1 0']
     """
     if digits is not None:
         formula = rounded(formula, digits)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -146,7 +147,7 @@ def test_one_variable_chosen_by_many_selectors_is_defined():
     """A multiplexer of 12 random bits behind a chain, as encodings of populations have it."""
     n = 12
     chain, bits, out = list(range(1, n)), list(range(n, 2 * n)), 2 * n
-    clauses = [(-first, second) for first, second in zip(chain, chain[1:], strict=False)]
+    clauses = [(-first, second) for first, second in pairwise(chain)]
     for place, bit in enumerate(bits):
         guard = [*([chain[place - 1]] if place else []), *([-chain[place]] if place < n - 1 else [])]
         clauses += [(*guard, -bit, out), (*guard, bit, -out)]
