@@ -16,7 +16,8 @@ from numba import njit
 __all__ = [
     "DONE",
     "MORE_CACHE",
-    "MORE_SPACE",
+    "MORE_COMPONENTS",
+    "MORE_POOL",
     "RUNNING",
     "Problem",
     "State",
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 SUM, MAX, MIN = 0, 1, 2
-DONE, RUNNING, MORE_CACHE, MORE_SPACE = 0, 1, 2, 3
+DONE, RUNNING, MORE_CACHE, MORE_POOL, MORE_COMPONENTS = 0, 1, 2, 3, 4
 
 TRAIL, HEAD, FRAMES, COMPONENTS, POOL, CACHED, NODES, STAMP, SHORTENED = 0, 1, 2, 3, 4, 5, 6, 7, 8
 """Positions in `State.registers`."""
@@ -398,8 +399,10 @@ def search(p, s, budget):
             if 2 * s.registers[CACHED] > len(s.keys):
                 return MORE_CACHE
             size = s.component[component, 1]
-            if s.registers[POOL] + size > len(s.pool) or s.registers[COMPONENTS] + size > len(s.component):
-                return MORE_SPACE
+            if s.registers[POOL] + size > len(s.pool):
+                return MORE_POOL
+            if s.registers[COMPONENTS] + size > len(s.component):
+                return MORE_COMPONENTS
             s.frame[frame, SUB_NEXT] = component
             s.registers[NODES] += 1
             frame += 1

@@ -12,12 +12,13 @@ __all__ = ["find_defined"]
 def _gather(candidate, known, clause_start, clause_literal, occurrence_start, occurrence, stamps, stamp, place, local):
     """Clauses of the candidate over known variables, and other clauses over their variables.
 
-    Returns the number of local clauses, which `local` lists.
+    Returns the number of local clauses, which `local` lists, and of those that were looked at.
     """
-    n_clauses, n_variables = 0, 0
+    n_clauses, n_variables, looked_at = 0, 0, 0
     for literal in (2 * candidate, 2 * candidate + 1):
         for k in range(occurrence_start[literal], occurrence_start[literal + 1]):
             clause = occurrence[k]
+            looked_at += 1
             usable = True
             for j in range(clause_start[clause], clause_start[clause + 1]):
                 variable = clause_literal[j] >> 1
@@ -35,11 +36,12 @@ def _gather(candidate, known, clause_start, clause_literal, occurrence_start, oc
                     place[n_variables] = variable
                     n_variables += 1
     if n_clauses == 0:
-        return 0
+        return 0, looked_at
     for i in range(n_variables):
         for literal in (2 * place[i], 2 * place[i] + 1):
             for k in range(occurrence_start[literal], occurrence_start[literal + 1]):
                 clause = occurrence[k]
+                looked_at += 1
                 # Each clause once: when the variable is that of its first literal.
                 if clause_literal[clause_start[clause]] != literal:
                     continue
@@ -51,12 +53,15 @@ def _gather(candidate, known, clause_start, clause_literal, occurrence_start, oc
                 if inside:
                     local[n_clauses] = clause
                     n_clauses += 1
-    return n_clauses
+    return n_clauses, looked_at
 
 
 @njit(cache=True)
 def _refuted(candidate, n_clauses, local, clause_start, clause_literal, random, index, most):
-    """Whether no values of the others allow both values of the candidate; False when `most` branches do not tell."""
+    """Whether no values of the others allow both values of the candidate; False when `most` branches do not tell.
+
+    Returns also the number of branches that it took.
+    """
     size, n_variables = 0, 0
     for i in range(n_clauses):
         size += clause_start[local[i] + 1] - clause_start[local[i]]
@@ -108,7 +113,7 @@ def _refuted(candidate, n_clauses, local, clause_start, clause_literal, random, 
     n_trail, head, depth, branches = 0, 0, 0, 0
     for i in range(n_clauses):
         if open_literals[i] == 0:
-            return True
+            return True, branches
         if open_literals[i] == 1:
             literal = literals[starts[i]]
             if value[literal >> 1] < 0:
@@ -117,7 +122,7 @@ def _refuted(candidate, n_clauses, local, clause_start, clause_literal, random, 
                 trail[n_trail] = literal
                 n_trail += 1
             elif value[literal >> 1] != 1 - (literal & 1):
-                return True
+                return True, branches
     while True:
         conflict = -1
         while head < n_trail and conflict < 0:
@@ -150,7 +155,7 @@ def _refuted(candidate, n_clauses, local, clause_start, clause_literal, random, 
                     if length == 2:
                         break
             if shortest < 0 or branches >= most:
-                return False
+                return False, branches
             chosen = -1
             for j in range(starts[shortest], starts[shortest + 1]):
                 variable = literals[j] >> 1
@@ -192,7 +197,7 @@ def _refuted(candidate, n_clauses, local, clause_start, clause_literal, random, 
             while depth > 0 and not involved[depth - 1]:
                 depth -= 1
             if depth == 0:
-                return True
+                return True, branches
             depth -= 1
             begin = decisions[depth]
             literal = trail[begin] ^ 1
@@ -217,8 +222,8 @@ def _refuted(candidate, n_clauses, local, clause_start, clause_literal, random, 
 
 
 @njit(cache=True)
-def find_defined(candidates, known, random, clause_start, clause_literal, occurrence_start, occurrence, most):
-    """Mark in `known` every candidate that known ones define; again until none is added.
+def find_defined(candidates, known, random, clause_start, clause_literal, occurrence_start, occurrence, most, effort):
+    """Mark in `known` every candidate that known ones define; those that it may help are looked at once more.
 
     Parameters
     ----------
@@ -229,25 +234,47 @@ def find_defined(candidates, known, random, clause_start, clause_literal, occurr
         Variables that are branched on last: those that choose among them come first.
     most : int
         Branches that one candidate may take.
+    effort : int
+        Clauses that may be looked at, all candidates together.
     """
     n_variables = len(known)
     stamps = np.zeros(n_variables, dtype=np.int64)
     place = np.empty(n_variables, dtype=np.int32)
     local = np.empty(2 * len(clause_start), dtype=np.int32)
     index = np.full(n_variables, -1, dtype=np.int32)
+    waiting = np.zeros(n_variables, dtype=np.bool_)
+    candidate_of = np.zeros(n_variables, dtype=np.bool_)
+    queue = np.empty(n_variables + 1, dtype=np.int32)
+    first, last = 0, 0
+    for i in range(len(candidates)):
+        candidate_of[candidates[i]] = True
+        waiting[candidates[i]] = True
+        queue[last] = candidates[i]
+        last += 1
     stamp = 0
-    added = True
-    while added:
-        added = False
-        for i in range(len(candidates)):
-            candidate = candidates[i]
-            if known[candidate]:
-                continue
-            stamp += 1
-            n_clauses = _gather(
-                candidate, known, clause_start, clause_literal, occurrence_start, occurrence, stamps, stamp, place,
-                local,
-            )  # fmt: skip
-            if n_clauses and _refuted(candidate, n_clauses, local, clause_start, clause_literal, random, index, most):
-                known[candidate] = True
-                added = True
+    while first != last and effort > 0:
+        candidate = queue[first]
+        first = (first + 1) % len(queue)
+        waiting[candidate] = False
+        stamp += 1
+        n_clauses, looked_at = _gather(
+            candidate, known, clause_start, clause_literal, occurrence_start, occurrence, stamps, stamp, place, local
+        )
+        effort -= looked_at
+        if n_clauses == 0:
+            continue
+        refuted, branches = _refuted(
+            candidate, n_clauses, local, clause_start, clause_literal, random, index, min(most, effort // n_clauses + 1)
+        )
+        effort -= n_clauses * branches
+        if not refuted:
+            continue
+        known[candidate] = True
+        for literal in (2 * candidate, 2 * candidate + 1):
+            for k in range(occurrence_start[literal], occurrence_start[literal + 1]):
+                for j in range(clause_start[occurrence[k]], clause_start[occurrence[k] + 1]):
+                    other = clause_literal[j] >> 1
+                    if candidate_of[other] and not known[other] and not waiting[other]:
+                        waiting[other] = True
+                        queue[last] = other
+                        last = (last + 1) % len(queue)

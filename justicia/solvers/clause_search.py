@@ -35,7 +35,8 @@ __all__ = ["ClauseSearch", "ClauseSolution", "solve_clauses"]
 _FIRST_CACHE = 2**14
 _MOST_CACHE = 2**24
 """Components that are remembered; when there are more, all are forgotten."""
-_MOST_SPACE = 2**28
+_MOST_POOL = 2**29
+_MOST_COMPONENTS = 2**25
 _NODES = 20_000
 """Between two looks at the clock."""
 _FEW_NODES = 500
@@ -55,7 +56,7 @@ class ClauseSolution:
         Exact, or the bounds that were reached.
     assignment : dict of int to bool, or None
         Best values of the outermost variables under ∃ or ∀; None when the outermost block is random, when there is no
-        prefix, or when only bounds were reached.
+        prefix, or when time did not suffice.
     nodes : int
         Branching points of the search.
     seconds : float
@@ -147,35 +148,40 @@ class ClauseSearch:
         self._keys = np.zeros((_FIRST_CACHE, 2), dtype=np.uint64)
         self._values = np.zeros((_FIRST_CACHE, 2))
         self._cached = 0
+        self._follows: dict[int, bool] = {}
 
     def solve(self, fixed: dict[int, bool], deadline: float | None = None) -> tuple[Enclosure, dict[int, bool] | None]:
         """Value of the formula with some variables fixed, and best values of its outermost variables.
 
         The variables are settled one by one so that the value stays; most components are remembered from the search.
-        There is no assignment where the outermost block is random, or when only bounds were reached.
+        There is no assignment where the outermost block is random, or when time did not suffice to find one.
         """
         value = self.value(fixed, deadline)
         quantifier, variables = self._outermost
         if self.stopped or quantifier in ("", RANDOM):
             return value, None
-        wanted = float(value.lo)
-        better = max if quantifier == EXISTS else min
-        settled = dict(fixed)
-        for variable in variables:
-            if variable in settled:
-                continue
-            if variable not in self._position:
-                settled[variable] = False
-                continue
-            found: dict[bool, float] = {}
-            for choice in (True, False):
-                found[choice] = float(self.value({**settled, variable: choice}, deadline).lo)
-                if self.stopped:
+        wanted, most = float(value.lo), quantifier == EXISTS
+        settled = {variable: False for variable in variables if variable not in self._position} | fixed
+        if wanted != (0.0 if most else 1.0):
+            for variable in variables:
+                if variable in settled:
+                    continue
+                found: dict[bool, float] = {}
+                follows = {}
+                for choice in (True, False):
+                    found[choice] = float(self.value({**settled, variable: choice}, deadline).lo)
+                    follows[choice] = self._follows
+                    if self.stopped:
+                        self.stopped = None
+                        return value, None
+                    if abs(found[choice] - wanted) <= EXACT / 100:
+                        break
+                chosen = (max if most else min)(found, key=found.__getitem__)
+                # With any other value of these the matrix is false, which is no way to the largest value.
+                settled = (follows[chosen] if most else {}) | settled | {variable: chosen}
+                if deadline is not None and time.perf_counter() > deadline:
                     return value, None
-                if abs(found[choice] - wanted) <= EXACT / 100:
-                    break
-            settled[variable] = better(found, key=found.__getitem__)
-        return value, {variable: settled[variable] for variable in variables}
+        return value, {variable: settled.get(variable, False) for variable in variables}
 
     def value(self, fixed: dict[int, bool], deadline: float | None = None) -> Enclosure:
         """Value of the formula with some of its variables fixed.
@@ -197,6 +203,9 @@ class ClauseSearch:
         kind[np.array(given, dtype=np.int64) >> 1] = MAX
         problem = self._problem._replace(kind=kind)
         state, weight = self._root(problem, given)
+        trail = state.trail[: state.registers[0]]
+        numbers = self._tables.numbers[trail >> 1].tolist()
+        self._follows = dict(zip(numbers, (trail & 1 == 0).tolist(), strict=True))
         if weight == 0.0:
             return Enclosure(0.0, 0.0)
         return self._run(problem, state, weight, deadline)
@@ -254,8 +263,10 @@ class ClauseSearch:
                 break
             if status == kernels.MORE_CACHE:
                 state = self._larger_cache(state)
-            elif status == kernels.MORE_SPACE:
-                state = _more_space(state)
+            elif status == kernels.MORE_POOL:
+                state = _more_pool(state)
+            elif status == kernels.MORE_COMPONENTS:
+                state = _more_components(state)
             else:
                 budget = _NODES
                 if deadline is not None and time.perf_counter() > deadline:
@@ -284,16 +295,26 @@ class ClauseSearch:
         return state._replace(keys=keys, values=values)
 
 
-def _more_space(state: State) -> State:
+def _more_pool(state: State) -> State:
     """Room for twice as many variables of components."""
-    size = 2 * len(state.pool)
-    if size > _MOST_SPACE:
-        raise TooLargeError("the formula is too large for the solver clauses: its components would fill the memory")
-    pool = np.zeros(size, dtype=np.int32)
-    component, hashes = np.zeros((size, 3), dtype=np.int64), np.zeros((size, 2), dtype=np.uint64)
-    half = size // 2
-    pool[:half], component[:half], hashes[:half] = state.pool, state.component, state.component_hash
-    return state._replace(pool=pool, component=component, component_hash=hashes)
+    size = len(state.pool)
+    if 2 * size > _MOST_POOL:
+        raise _too_large()
+    return state._replace(pool=np.concatenate([state.pool, np.zeros(size, dtype=np.int32)]))
+
+
+def _more_components(state: State) -> State:
+    """Room for twice as many components."""
+    size = len(state.component)
+    if 2 * size > _MOST_COMPONENTS:
+        raise _too_large()
+    component = np.concatenate([state.component, np.zeros((size, 3), dtype=np.int64)])
+    hashes = np.concatenate([state.component_hash, np.zeros((size, 2), dtype=np.uint64)])
+    return state._replace(component=component, component_hash=hashes)
+
+
+def _too_large() -> TooLargeError:
+    return TooLargeError("the formula is too large for the solver clauses: its components would fill the memory")
 
 
 def _folded(problem: Problem, state: State) -> tuple[float, float]:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["defined_by"]
 
 _MOST_BRANCHES = 20_000
+_MOST_LOOKED_AT = 300_000_000
+"""Clauses, some seconds."""
 
 
 def defined_by(tables: ClauseTables, known: np.ndarray, candidates: np.ndarray) -> np.ndarray:
@@ -40,6 +42,6 @@ def defined_by(tables: ClauseTables, known: np.ndarray, candidates: np.ndarray) 
     if len(candidates):
         find_defined(
             candidates, found, tables.weight[::2] < 1.0, tables.clause_start, tables.clause_literal,
-            tables.occurrence_start, tables.occurrence, _MOST_BRANCHES,
+            tables.occurrence_start, tables.occurrence, _MOST_BRANCHES, _MOST_LOOKED_AT,
         )  # fmt: skip
     return found

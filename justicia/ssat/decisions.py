@@ -19,7 +19,7 @@ import numpy as np
 from justicia.encoders.clauses import Clauses
 from justicia.encoders.decisions import Tree
 from justicia.encoders.linear_threshold import LinearThreshold
-from justicia.errors import FormulaError, MissingDependencyError
+from justicia.errors import FormulaError
 from justicia.ssat.building import FALSE, TRUE, Builder, Literal
 from justicia.ssat.whole_weights import whole_weights
 
@@ -188,12 +188,8 @@ def _at_least(
     """Clauses of "the weights of true literals add up to at least the bound", or to less when `above` is false."""
     if bound <= 0 or bound > sum(weights):
         return [] if (bound <= 0) == above else [()]
-    try:
-        from pysat.pb import EncType, PBEnc
-    except ImportError as error:
-        raise MissingDependencyError(
-            "writing a linear model in clauses needs PySAT: pip install 'python-sat[pb]'"
-        ) from error
+    from pysat.pb import EncType, PBEnc
+
     encode: Callable[..., object] = PBEnc.atleast if above else PBEnc.atmost
     limit = bound if above else bound - 1
     made = encode(lits=literals, weights=weights, bound=limit, top_id=builder.n_variables, encoding=EncType.bdd)
