@@ -37,9 +37,10 @@ _MOST_CACHE = 2**24
 """Components that are remembered; when there are more, all are forgotten."""
 _MOST_POOL = 2**29
 _MOST_COMPONENTS = 2**25
-_NODES = 20_000
-"""Between two looks at the clock."""
-_FEW_NODES = 500
+_FIRST_NODES = 20
+"""Before the first look at the clock."""
+_SECONDS = 0.1
+"""Between two looks at it, about."""
 _LENGTHS = 100
 _OF_LENGTH, _OF_OPEN = 4.0, 0.5
 """A variable is branched on by the clauses that it stands in. Long clauses count more: they hold a formula together,
@@ -256,8 +257,9 @@ class ClauseSearch:
         state.registers[kernels.POOL], state.registers[kernels.COMPONENTS] = n, 1
         state.registers[kernels.FRAMES], state.registers[kernels.CACHED] = 1, self._cached
         kernels.first_frame(problem, state, weight)
-        budget = _FEW_NODES
+        budget = _FIRST_NODES
         while True:
+            began = time.perf_counter()
             status = kernels.search(problem, state, budget)
             if status == kernels.DONE:
                 break
@@ -268,8 +270,9 @@ class ClauseSearch:
             elif status == kernels.MORE_COMPONENTS:
                 state = _more_components(state)
             else:
-                budget = _NODES
-                if deadline is not None and time.perf_counter() > deadline:
+                now = time.perf_counter()
+                budget = max(1, int(budget * min(4.0, _SECONDS / max(now - began, 1e-6))))
+                if deadline is not None and now > deadline:
                     self.stopped = "time"
                 elif self._interruption is not None and self._interruption.pressed:
                     self.stopped = "interrupted"

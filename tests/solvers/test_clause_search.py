@@ -173,7 +173,7 @@ def test_time_limit_gives_bounds_that_hold():
 @pytest.mark.parametrize("first", ["e", "a"])
 def test_bounds_hold_wherever_a_search_is_stopped(first, monkeypatch):
     """Searches of formulas with choices outside and inside, stopped after a few nodes."""
-    monkeypatch.setattr("justicia.solvers.clause_search._FEW_NODES", 5)
+    monkeypatch.setattr("justicia.solvers.clause_search._FIRST_NODES", 5)
     met = 0
     for seed in range(60):
         rest = random_3cnf(18, 36, seed)
