@@ -22,6 +22,7 @@ __all__ = [
     "Problem",
     "State",
     "add_root",
+    "descend",
     "first_frame",
     "rehash",
     "search",
@@ -76,9 +77,10 @@ class State(NamedTuple):
     component_hash : uint64 array of shape (n, 2)
     occurrence_end : int32 array: where the list of each literal ends; satisfied clauses may lie behind it
     shortened : int32 array of shape (n, 2): lists that were shortened, and where they ended before
-    frame : int64 array of shape (n, 9)
+    frame : int64 array of shape (n, 10)
     number : float64 array of shape (n, 9)
     keys : uint64 array of shape (n, 2); values : float64 array of shape (n, 2): the cache
+    best : int32 array of shape (n,): literal of the best branch of each component in the cache
     """
 
     registers: np.ndarray
@@ -97,19 +99,10 @@ class State(NamedTuple):
     number: np.ndarray
     keys: np.ndarray
     values: np.ndarray
+    best: np.ndarray
 
 
-COMPONENT, LITERAL, STAGE, TRAIL_BEGIN, SUB_BEGIN, SUB_NEXT, POOL_BEGIN, CUT, SHORTENED_BEGIN = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-)
+COMPONENT, LITERAL, STAGE, TRAIL_BEGIN, SUB_BEGIN, SUB_NEXT, POOL_BEGIN, CUT, SHORTENED_BEGIN, BEST = range(10)
 """Columns of `State.frame`."""
 ALPHA, BETA, LOW, HIGH, WEIGHT, PRODUCT_LOW, PRODUCT_HIGH, BRANCH_ALPHA, BRANCH_BETA = 0, 1, 2, 3, 4, 5, 6, 7, 8
 """Columns of `State.number`."""
@@ -293,23 +286,25 @@ def _find(s, component):
 
 
 @njit(cache=True)
-def _keep(s, component, low, high):
-    """Remember a component's interval."""
+def _keep(s, component, low, high, best):
+    """Remember a component's interval, and the literal of its best branch."""
     place = _find(s, component)
     if s.keys[place, 0] == 0 and s.keys[place, 1] == 0:
         s.keys[place, 0] = s.component_hash[component, 0]
         s.keys[place, 1] = s.component_hash[component, 1]
         s.registers[CACHED] += 1
         s.values[place, 0], s.values[place, 1] = low, high
+        s.best[place] = best
     elif low == high:
         s.values[place, 0], s.values[place, 1] = low, high
+        s.best[place] = best
     else:
         s.values[place, 0] = max(s.values[place, 0], low)
         s.values[place, 1] = min(s.values[place, 1], high)
 
 
 @njit(cache=True)
-def rehash(old_keys, old_values, keys, values):
+def rehash(old_keys, old_values, old_best, keys, values, best):
     """Move the cache into larger arrays."""
     mask = len(keys) - 1
     for i in range(len(old_keys)):
@@ -320,6 +315,7 @@ def rehash(old_keys, old_values, keys, values):
             place = (place + 1) & mask
         keys[place] = old_keys[i]
         values[place] = old_values[i]
+        best[place] = old_best[i]
 
 
 @njit(cache=True)
@@ -354,11 +350,37 @@ def _combine(p, s, frame, low, high):
         s.number[frame, LOW] += low
         s.number[frame, HIGH] += high
     elif kind == MAX:
+        if low > s.number[frame, LOW]:
+            s.frame[frame, BEST] = s.frame[frame, LITERAL]
         s.number[frame, LOW] = max(s.number[frame, LOW], low)
         s.number[frame, HIGH] = max(s.number[frame, HIGH], high)
     else:
+        if high < s.number[frame, HIGH]:
+            s.frame[frame, BEST] = s.frame[frame, LITERAL]
         s.number[frame, LOW] = min(s.number[frame, LOW], low)
         s.number[frame, HIGH] = min(s.number[frame, HIGH], high)
+
+
+@njit(cache=True)
+def descend(p, s, level):
+    """After a finished search, follow the best branches of variables of a level, whose values are then the best ones.
+
+    False when that is not possible: a component is not remembered any more, or a minimum was settled by a clause.
+    """
+    component = s.frame[0, SUB_BEGIN]
+    while component < s.registers[COMPONENTS]:
+        if p.level[s.component[component, 2]] == level:
+            place = _find(s, component)
+            size = s.component[component, 1]
+            if s.keys[place, 0] == 0 and s.keys[place, 1] == 0:
+                return False
+            if s.registers[POOL] + size > len(s.pool) or s.registers[COMPONENTS] + size > len(s.component):
+                return False
+            if not _propagate(p, s, s.best[place]):
+                return False
+            _split(p, s, component)
+        component += 1
+    return True
 
 
 @njit(cache=True)
@@ -422,6 +444,7 @@ def search(p, s, budget):
                 false += s.true_literals[p.occurrence[k]] == 0
             if (false > true) == (p.kind[variable] != MIN):
                 literal += 1
+            s.frame[frame, BEST] = literal
             _begin(p, s, frame, literal)
             _window(p, s, frame)
             continue
@@ -453,7 +476,7 @@ def search(p, s, budget):
                 _window(p, s, frame)
                 continue
         component = s.frame[frame, COMPONENT]
-        _keep(s, component, low, high)
+        _keep(s, component, low, high, s.frame[frame, BEST])
         s.registers[FRAMES] = frame
         frame -= 1
         s.number[frame, PRODUCT_LOW] *= low

@@ -13,6 +13,7 @@ Values are sums and products of float64 numbers between 0 and 1, right to 1e-12.
 
 from __future__ import annotations
 
+import math
 import secrets
 import time
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ import numpy as np
 
 from justicia.enclosure import EXACT, Enclosure
 from justicia.solvers.base import TooLargeError
-from justicia.solvers.clause_tables import MAX, MIN, tables_of
+from justicia.solvers.clause_tables import MAX, MIN, OUTERMOST, tables_of
 from justicia.solvers.interruption import Interruption
 from justicia.ssat.clauses import EXISTS, RANDOM
 
@@ -149,40 +150,63 @@ class ClauseSearch:
         self._keys = np.zeros((_FIRST_CACHE, 2), dtype=np.uint64)
         self._values = np.zeros((_FIRST_CACHE, 2))
         self._cached = 0
-        self._follows: dict[int, bool] = {}
+        self._best = np.zeros(_FIRST_CACHE, dtype=np.int32)
+        self._last: tuple[Problem, State] | None = None
 
     def solve(self, fixed: dict[int, bool], deadline: float | None = None) -> tuple[Enclosure, dict[int, bool] | None]:
         """Value of the formula with some variables fixed, and best values of its outermost variables.
 
-        The variables are settled one by one so that the value stays; most components are remembered from the search.
         There is no assignment where the outermost block is random, or when time did not suffice to find one.
         """
         value = self.value(fixed, deadline)
         quantifier, variables = self._outermost
         if self.stopped or quantifier in ("", RANDOM):
             return value, None
-        wanted, most = float(value.lo), quantifier == EXISTS
         settled = {variable: False for variable in variables if variable not in self._position} | fixed
+        wanted, most = float(value.lo), quantifier == EXISTS
         if wanted != (0.0 if most else 1.0):
-            for variable in variables:
-                if variable in settled:
-                    continue
-                found: dict[bool, float] = {}
-                follows = {}
-                for choice in (True, False):
-                    found[choice] = float(self.value({**settled, variable: choice}, deadline).lo)
-                    follows[choice] = self._follows
-                    if self.stopped:
-                        self.stopped = None
-                        return value, None
-                    if abs(found[choice] - wanted) <= EXACT / 100:
-                        break
-                chosen = (max if most else min)(found, key=found.__getitem__)
-                # With any other value of these the matrix is false, which is no way to the largest value.
-                settled = (follows[chosen] if most else {}) | settled | {variable: chosen}
-                if deadline is not None and time.perf_counter() > deadline:
-                    return value, None
+            found = self._followed(wanted, settled, deadline) or self._one_by_one(wanted, most, settled, deadline)
+            if found is None:
+                return value, None
+            settled = found
         return value, {variable: settled.get(variable, False) for variable in variables}
+
+    def _followed(self, wanted: float, settled: dict[int, bool], deadline: float | None) -> dict[int, bool] | None:
+        """The outermost variables by the best branches that the search remembers; None when that is not enough."""
+        from justicia.solvers import _clause_kernels as kernels
+
+        if self._last is None or not kernels.descend(*self._last, OUTERMOST):
+            return None
+        values = self._last[1].value
+        everything = {
+            variable: settled.get(variable, bool(variable in self._position and values[self._position[variable]] == 1))
+            for variable in self._outermost[1]
+        }
+        reached = self.value(everything, deadline)
+        if self.stopped or not math.isclose(float(reached.lo), wanted, rel_tol=EXACT):
+            self.stopped = None
+            return None
+        return everything
+
+    def _one_by_one(
+        self, wanted: float, most: bool, settled: dict[int, bool], deadline: float | None
+    ) -> dict[int, bool] | None:
+        """The outermost variables settled one by one so that the value stays; None when time does not suffice."""
+        for variable in self._outermost[1]:
+            if variable in settled:
+                continue
+            if deadline is not None and time.perf_counter() > deadline:
+                return None
+            found: dict[bool, float] = {}
+            for choice in (True, False):
+                found[choice] = float(self.value({**settled, variable: choice}, deadline).lo)
+                if self.stopped:
+                    self.stopped = None
+                    return None
+                if math.isclose(found[choice], wanted, rel_tol=EXACT):
+                    break
+            settled = settled | {variable: (max if most else min)(found, key=found.__getitem__)}
+        return settled
 
     def value(self, fixed: dict[int, bool], deadline: float | None = None) -> Enclosure:
         """Value of the formula with some of its variables fixed.
@@ -196,6 +220,7 @@ class ClauseSearch:
             Of `time.perf_counter`.
         """
         self.stopped = None
+        self._last = None
         if self._tables.contradiction:
             return Enclosure(0.0, 0.0)
         given = [2 * self._position[one] + (not held) for one, held in fixed.items() if one in self._position]
@@ -204,9 +229,6 @@ class ClauseSearch:
         kind[np.array(given, dtype=np.int64) >> 1] = MAX
         problem = self._problem._replace(kind=kind)
         state, weight = self._root(problem, given)
-        trail = state.trail[: state.registers[0]]
-        numbers = self._tables.numbers[trail >> 1].tolist()
-        self._follows = dict(zip(numbers, (trail & 1 == 0).tolist(), strict=True))
         if weight == 0.0:
             return Enclosure(0.0, 0.0)
         return self._run(problem, state, weight, deadline)
@@ -232,10 +254,11 @@ class ClauseSearch:
             component_hash=np.zeros((space, 2), dtype=np.uint64),
             occurrence_end=tables.occurrence_start[1:].copy(),
             shortened=np.zeros((8 * n + 64, 2), dtype=np.int32),
-            frame=np.zeros((n + 2, 9), dtype=np.int64),
+            frame=np.zeros((n + 2, 10), dtype=np.int64),
             number=np.zeros((n + 2, 9)),
             keys=self._keys,
             values=self._values,
+            best=self._best,
         )
         certain = np.flatnonzero(tables.weight == 0.0) ^ 1
         single = tables.clause_literal[
@@ -278,7 +301,9 @@ class ClauseSearch:
                     self.stopped = "interrupted"
                 if self.stopped:
                     break
-        self._keys, self._values, self._cached = state.keys, state.values, int(state.registers[kernels.CACHED])
+        self._keys, self._values, self._best = state.keys, state.values, state.best
+        self._cached = int(state.registers[kernels.CACHED])
+        self._last = None if self.stopped else (problem, state)
         self.nodes += int(state.registers[kernels.NODES])
         low, high = (
             _folded(problem, state) if self.stopped else state.number[0, kernels.LOW : kernels.HIGH + 1].tolist()
@@ -294,8 +319,9 @@ class ClauseSearch:
             state.registers[kernels.CACHED] = 0
             return state
         keys, values = np.zeros((2 * size, 2), dtype=np.uint64), np.zeros((2 * size, 2))
-        kernels.rehash(state.keys, state.values, keys, values)
-        return state._replace(keys=keys, values=values)
+        best = np.zeros(2 * size, dtype=np.int32)
+        kernels.rehash(state.keys, state.values, state.best, keys, values, best)
+        return state._replace(keys=keys, values=values, best=best)
 
 
 def _more_pool(state: State) -> State:

@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 
     from justicia.ssat.clauses import ClauseFormula
 
-__all__ = ["MAX", "MIN", "SUM", "ClauseTables", "tables_of"]
+__all__ = ["MAX", "MIN", "OUTERMOST", "SUM", "ClauseTables", "tables_of"]
 
 SUM, MAX, MIN = 0, 1, 2
 """Kinds of variables: random or defined, under ∃, under ∀."""
+
+OUTERMOST = 2
+"""Level of the outermost block; the next ones have 4, 6, and so on, and defined variables may come between."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,7 @@ def tables_of(formula: ClauseFormula) -> ClauseTables:
         occurrence_start,
         owner[order],
         np.array([kinds[quantifier[number]] for number in numbers], dtype=np.int8),
-        np.array([2 * depth[number] + 2 for number in numbers], dtype=np.int32),
+        np.array([2 * depth[number] + OUTERMOST for number in numbers], dtype=np.int32),
         weight.ravel(),
         min(lengths, default=1) == 0,
     )

@@ -228,3 +228,28 @@ def test_value_does_not_depend_on_the_order_of_clauses_and_literals():
         clauses = [tuple(int(x) for x in rng.permutation(clause)) for clause in formula.clauses]
         shuffled = ClauseFormula(formula.prefix, tuple(clauses[i] for i in rng.permutation(len(clauses))))
         assert float(solve_clauses(shuffled).value) == pytest.approx(float(solve_clauses(formula).value), rel=1e-10)
+
+
+def test_twenty_variables_against_enumeration():
+    for seed in range(4):
+        formula = random_3cnf(20, 40, seed)
+        assert float(solve_clauses(formula).value) == pytest.approx(by_enumeration(formula), abs=1e-13)
+        choices = ClauseFormula((Block(EXISTS, tuple(range(1, 7))), *formula.prefix[6:]), formula.clauses)
+        check(choices, solve_clauses(choices))
+
+
+@pytest.mark.parametrize("quantifier", ["e", "a"])
+def test_assignments_of_many_variables_and_of_forgotten_components(quantifier, monkeypatch):
+    """Pairs (choice or bit) beside each other: under ∃ every choice is true, under ∀ false."""
+    n = 300
+    prefix = (Block(quantifier, tuple(range(1, n + 1))), Block(RANDOM, tuple(range(n + 1, 2 * n + 1)), Fraction(9, 10)))
+    formula = ClauseFormula(prefix, tuple((v, v + n) for v in range(1, n + 1)))
+    expected = 1.0 if quantifier == "e" else 0.9**n
+    for _ in range(2):
+        solution = solve_clauses(formula)
+        assert float(solution.value) == pytest.approx(expected, rel=1e-12)
+        if quantifier == "e":
+            assert all(solution.assignment.values())
+        else:
+            assert not any(solution.assignment.values())
+        monkeypatch.setattr("justicia.solvers._clause_kernels.descend", lambda *_: False)
