@@ -45,7 +45,8 @@ _SECONDS = 0.1
 _LENGTHS = 100
 _OF_LENGTH, _OF_OPEN = 4.0, 0.5
 """A variable is branched on by the clauses that it stands in. Long clauses count more: they hold a formula together,
-while short ones define what they speak of. A clause counts more the fewer of its literals are open."""
+while short ones define what they speak of; literals that the outermost choices settle are no part of the length. A
+clause counts more the fewer of its literals are open."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,9 @@ class ClauseSearch:
         n_items = tables.n_variables + tables.n_clauses
         drawn = np.random.default_rng(secrets.randbits(128)).integers(0, 2**64, size=(n_items, 2), dtype=np.uint64)
         lengths = np.diff(tables.clause_start)
-        by_clause = _OF_LENGTH ** np.minimum(lengths, _LENGTHS).astype(np.float64)
+        places = np.concatenate([[0], np.cumsum(~tables.settled[tables.clause_literal >> 1])])
+        after_choices = np.diff(places[tables.clause_start])
+        by_clause = _OF_LENGTH ** np.minimum(after_choices, _LENGTHS).astype(np.float64)
         by_open = _OF_OPEN ** np.minimum(np.arange(int(lengths.max(initial=0)) + 1), _LENGTHS).astype(np.float64)
         self._problem: Problem = Problem(
             tables.clause_start, tables.clause_literal, tables.occurrence_start, tables.occurrence, tables.kind,

@@ -44,6 +44,8 @@ class ClauseTables:
         Of each literal of a random variable; 1 for others.
     contradiction : bool
         Some clause is empty.
+    settled : bool array of shape (n_variables,)
+        Variables of the outermost block under ∃ or ∀, and those that these alone define.
     """
 
     numbers: np.ndarray
@@ -55,6 +57,7 @@ class ClauseTables:
     level: np.ndarray
     weight: np.ndarray
     contradiction: bool
+    settled: np.ndarray
 
     @property
     def n_variables(self) -> int:
@@ -111,6 +114,7 @@ def tables_of(formula: ClauseFormula) -> ClauseTables:
         np.array([2 * depth[number] + OUTERMOST for number in numbers], dtype=np.int32),
         weight.ravel(),
         min(lengths, default=1) == 0,
+        np.zeros(len(numbers), dtype=bool),
     )
     _count_defined(tables)
     return tables
@@ -133,6 +137,8 @@ def _reduced(clause: set[int], depth: dict[int, int], quantifier: dict[int, str]
 def _count_defined(tables: ClauseTables) -> None:
     """Turn variables under ∃ that those further out define into ones that are summed, in place."""
     level, kind = tables.level, tables.kind
+    chosen = (level == OUTERMOST) & (kind != SUM)
+    tables.settled[:] = defined_by(tables, chosen, np.flatnonzero((level > OUTERMOST) & (kind == MAX)))
     for depth in np.unique(level):
         candidates = np.flatnonzero((level == depth) & (kind == MAX))
         outer = level < depth
