@@ -2,7 +2,7 @@
 
 Usage: python -m benchmarks.formulas [--data ricci,adult] [--depth 3,6,10] [--population independent,tree,auto]
 
-A tree's formula is written out and read again; the time is that of the processor (one thread) for solving what was read,
+A formula is written out and read again; the time is that of the processor (one thread) for solving what was read,
 compiled code loaded before. Values are compared with those of the direct engine.
 """
 
