@@ -181,7 +181,7 @@ class ClauseSearch:
         if self._last is None or not kernels.descend(*self._last, OUTERMOST):
             return None
         values = self._last[1].value
-        everything = {
+        everything = settled | {
             variable: settled.get(variable, bool(variable in self._position and values[self._position[variable]] == 1))
             for variable in self._outermost[1]
         }

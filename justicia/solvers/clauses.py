@@ -70,6 +70,10 @@ class Clauses:
         """One formula a group; returns the number of finished groups, and why there are not more."""
         finished, stopped = 0, None
         for group in range(len(low)):
+            if effort.interruption.pressed:
+                return finished, "interrupted"
+            if deadline is not None and time.perf_counter() > deadline:
+                return finished, "time"
             search = ClauseSearch(lower(formula, group).formula, effort.interruption)
             value = search.value({}, deadline)
             low[group], high[group] = float(value.lo), float(value.hi)
@@ -95,7 +99,7 @@ class Clauses:
                 else:
                     low[others] = np.maximum(low[others], 1.0 - float(value.hi))
                 if assignment is None:
-                    return len(known), search.stopped
+                    return len(known), search.stopped or "time"
                 most = float(value.lo) if most is None else most
                 group = asked.chosen(assignment)
                 if group is None:
