@@ -212,9 +212,7 @@ class ClauseSearch:
         return settled
 
     def value(self, fixed: dict[int, bool], deadline: float | None = None) -> Enclosure:
-        """Value of the formula with some of its variables fixed.
-
-        Variables under ∀ may be fixed as others.
+        """Value of the formula with some of its variables under ∃ or ∀ fixed.
 
         Parameters
         ----------
