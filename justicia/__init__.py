@@ -17,6 +17,7 @@ from justicia.errors import EncodingMismatchError, InputError, JusticiaError
 if TYPE_CHECKING:
     from justicia.audit import Audit, verify
     from justicia.enclosure import Enclosure
+    from justicia.encoding import encode
     from justicia.population.stored import PopulationFile
     from justicia.population_files import fit_population, read_population
 
@@ -28,6 +29,7 @@ __all__ = [
     "JusticiaError",
     "PopulationFile",
     "__version__",
+    "encode",
     "fit_population",
     "read_population",
     "verify",
@@ -39,6 +41,7 @@ _LAZY = {
     "PopulationFile": "justicia.population.stored",
     "fit_population": "justicia.population_files",
     "read_population": "justicia.population_files",
+    "encode": "justicia.encoding",
     "verify": "justicia.audit",
 }
 

@@ -8,6 +8,7 @@
     │   ├── GroupingError                  sensitive columns cannot be grouped as asked
     │   ├── LabelError                     label or favorable outcome cannot be settled
     │   ├── RequirementError               a requirement cannot be read
+    │   ├── FormulaError                   a formula is malformed, or a question has no clauses
     │   ├── ModelFileError                 a model file is refused or cannot be loaded
     │   ├── PopulationFileError            a population file is refused, or does not fit the model or the call
     │   └── UnsupportedModelError (TypeError)  no encoder, or a step that no encoder follows
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 __all__ = [
     "EncodingMismatchError",
+    "FormulaError",
     "GroupingError",
     "InputError",
     "JusticiaError",
@@ -58,6 +60,10 @@ class LabelError(InputError):
 
 class RequirementError(InputError):
     """Raised when the text of a requirement cannot be read."""
+
+
+class FormulaError(InputError):
+    """Raised when a formula is malformed, or a question cannot be written in clauses."""
 
 
 class ModelFileError(InputError):

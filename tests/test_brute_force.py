@@ -12,6 +12,8 @@ from scipy.stats import chisquare
 
 import justicia
 from justicia.population import auto
+from justicia.solvers import ENGINES, Effort
+from justicia.ssat import Formula
 from tests.strategies import Case, random_case
 
 SEEDS = [*range(60), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(60, 330))]
@@ -142,6 +144,8 @@ def test_rates_equal_enumeration(seed, monkeypatch):
         for key, rate in rates.items():
             assert rate.exact
             assert float(rate.lo) == pytest.approx(truth[key], abs=1e-12)
+        by_formula = ENGINES["clauses"].solve(Formula(population, audit.decision), Effort())
+        assert by_formula.lo == pytest.approx([truth[key] for key in population.groups], abs=1e-12)
         best, worst = max(truth.values()), min(truth.values())
         assert truth[tuple(audit.most_favored.values())] == pytest.approx(best, abs=1e-12)
         assert truth[tuple(audit.least_favored.values())] == pytest.approx(worst, abs=1e-12)

@@ -15,7 +15,9 @@ import click
 
 from justicia._version import __version__
 from justicia.cli.datasets import datasets
+from justicia.cli.encode import encode
 from justicia.cli.population import population
+from justicia.cli.solve import solve
 from justicia.cli.verify import verify
 from justicia.errors import JusticiaError
 from justicia.words import shown
@@ -36,6 +38,8 @@ def cli(debug: bool) -> None:
 cli.add_command(verify)
 cli.add_command(population)
 cli.add_command(datasets)
+cli.add_command(encode)
+cli.add_command(solve)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

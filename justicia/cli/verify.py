@@ -69,7 +69,11 @@ class _Bar:
     help="Every group, or the extremes by branch and bound.",
 )
 @click.option(
-    "--solver", default="auto", show_default=True, metavar="auto|NAME", help="paths, sums, fourier or branch_and_bound."
+    "--solver",
+    default="auto",
+    show_default=True,
+    metavar="auto|NAME",
+    help="paths, sums, fourier, branch_and_bound or clauses.",
 )
 @click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Then bounds are the answer.")
 @click.option(

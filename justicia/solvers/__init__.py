@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from justicia.errors import InputError
 from justicia.solvers.base import DELTA, TOLERANCE, Effort, Solution, Solver, TooLargeError
 from justicia.solvers.branch_and_bound import BranchAndBound
+from justicia.solvers.clause_search import ClauseSolution, solve_clauses
+from justicia.solvers.clauses import Clauses
 from justicia.solvers.fourier import Fourier
 from justicia.solvers.mixtures import WithMixtures
 from justicia.solvers.paths import Paths
@@ -17,10 +19,23 @@ if TYPE_CHECKING:
     from justicia.encoders.decisions import Decision
     from justicia.ssat import Formula
 
-__all__ = ["DELTA", "ENGINES", "SEARCHES", "TOLERANCE", "Effort", "Solution", "Solver", "TooLargeError", "pick"]
+__all__ = [
+    "DELTA",
+    "ENGINES",
+    "SEARCHES",
+    "TOLERANCE",
+    "ClauseSolution",
+    "Effort",
+    "Solution",
+    "Solver",
+    "TooLargeError",
+    "pick",
+    "solve_clauses",
+]
 
 ENGINES: dict[str, Solver] = {
-    engine.name: WithMixtures(engine) for engine in (Paths(), Sums(), Fourier(), BranchAndBound())
+    **{engine.name: WithMixtures(engine) for engine in (Paths(), Sums(), Fourier(), BranchAndBound())},
+    Clauses.name: Clauses(),
 }
 """Every engine by name, in the order in which they are tried."""
 
@@ -62,6 +77,8 @@ def pick(name: str, decision: Decision) -> Solver:
     """
     if name == "auto":
         able = [engine for engine in ENGINES.values() if engine.takes(decision)]
+        # Clauses are for decisions that nothing else takes.
+        able = [engine for engine in able if engine.name != Clauses.name] or able
         return able[0] if len(able) == 1 else _FirstThatCan(able)
     if name not in ENGINES:
         raise InputError(f"no solver is called {name!r}{did_you_mean(name, ['auto', *ENGINES])}")

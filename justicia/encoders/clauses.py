@@ -1,0 +1,50 @@
+"""The decision of a rule in conjunctive normal form over sets of cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Clauses"]
+
+
+@dataclass(frozen=True)
+class Clauses:
+    """Favorable when in every clause some feature lies in its set of cells.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Cells of each feature.
+    clauses : tuple of mappings from feature to bool array of shape (n_cells,)
+
+    Examples
+    --------
+    (x0 or not x1) and x1:
+
+    >>> yes, no = np.array([False, True]), np.array([True, False])
+    >>> Clauses((2, 2), ({0: yes, 1: no}, {1: yes})).evaluate(np.array([[0, 0], [0, 1], [1, 1]]))
+    array([False, False,  True])
+    """
+
+    sizes: tuple[int, ...]
+    clauses: tuple[Mapping[int, np.ndarray], ...]
+
+    def evaluate(self, points: np.ndarray) -> np.ndarray:
+        """Whether the outcome is favorable, bool array of shape (n,)."""
+        favorable = np.ones(len(points), dtype=bool)
+        for clause in self.clauses:
+            held = np.zeros(len(points), dtype=bool)
+            for feature, cells in clause.items():
+                held |= cells[points[:, feature]]
+            favorable &= held
+        return favorable
+
+    def undecided(self, points: np.ndarray) -> np.ndarray:
+        """False everywhere: clauses add nothing up."""
+        return np.zeros(len(points), dtype=bool)
