@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from justicia.errors import GroupingError
+from justicia.errors import GroupingError, InputError
 from justicia.ssat import ClauseFormula, Formula, to_sdimacs
 from justicia.ssat.lowering import MOST_FAVORED, QUESTIONS, GroupFormula, lower
 from justicia.words import did_you_mean, listed
@@ -79,6 +79,10 @@ def encode(
     if question not in QUESTIONS:
         raise GroupingError(f"no question is called {question!r}{did_you_mean(question, QUESTIONS)}")
     audit = verify(model, data, tolerance=_ANY, **options)
+    if audit.given_population is not None:
+        raise InputError(
+            "a formula is written of a population that is fitted to the table: name a structure instead of a file"
+        )
     population = audit.population
     asked: str | int = question
     if group is not None:

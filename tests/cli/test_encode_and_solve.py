@@ -191,3 +191,10 @@ def test_groups_in_words_may_hold_commas(problem, capsys):
     )  # fmt: skip
     assert code == 0, err
     assert "c value: the selection rate of age = (25, 40], sex = m" in out
+
+
+def test_a_population_in_a_file_is_refused(problem, capsys):
+    justicia.verify("tree", "ricci", population="tree").population_file().to_json(problem / "pop.json")
+    code, out, err = run(capsys, "encode", "--model", "tree", "--data", "ricci", "--population", "pop.json", "--quiet")
+    assert (code, out) == (2, "")
+    assert "name a structure instead of a file" in err.strip().splitlines()[-1]
