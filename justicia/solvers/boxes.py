@@ -22,6 +22,8 @@ __all__ = ["Boxes", "Problem"]
 
 _SAMPLED_AT_ONCE = 4096
 """Boxes whose open trees are looked up together."""
+_MOST_WORDS = 1 << 15
+"""Of sets in place of cuts."""
 
 
 @dataclass
@@ -125,7 +127,7 @@ class Problem:
         self.tests, self.masks = _tests(decision, starts)
         self.trees = LeafSets(decision, self.tests) if LeafSets.takes(decision) else TopNodes(decision, self.tests)
         self._leaves = self.trees.leaves
-        self._steps = _steps(decision, self.tests)
+        self._steps, self._sets = _steps(decision, self.tests, self.masks, self.shape)
         self._population(population, groups)
 
     def _population(self, population: NetworkPopulation, groups: slice) -> None:
@@ -256,18 +258,37 @@ class Problem:
             some = np.ascontiguousarray(chosen[begin : begin + _SAMPLED_AT_ONCE], dtype=np.int64)
             kernels.sample(
                 some, first[begin : begin + len(some) + 1], uniforms, group, boxes.arrays,
-                *self.trees.starts(boxes, some, self.rule[2]), self._steps, self._leaves, self.masks, self.population,
+                *self.trees.starts(boxes, some, self.rule[2]), self._steps, self._leaves, self._sets, self.population,
                 self.rule, verdict,
             )  # fmt: skip
         return verdict
 
 
-def _steps(decision: AdditiveTrees, tests: np.ndarray) -> np.ndarray:
-    """What a person needs to know at each node; see `_sampling_kernels`."""
+def _steps(
+    decision: AdditiveTrees, tests: np.ndarray, masks: np.ndarray, shape: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """What a person needs to know at each node, see `_sampling_kernels`, and the sets that decide there.
+
+    Cuts become sets as well, unless there are too many cells: what is the same at every node is soon foreseen.
+    """
+    ranked = np.flatnonzero(tests[:, 1] >= 0)
+    sizes = shape[tests[ranked, 0], 1] + shape[tests[ranked, 0], 2]
+    tests, sets = tests[:, :4].copy(), [masks]
+    if ((sizes + 63) // 64).sum() <= _MOST_WORDS:
+        begin = len(masks)
+        for test, size in zip(ranked.tolist(), sizes.tolist(), strict=True):
+            feature, cut, missing_left = tests[test, :3]
+            cells = np.arange(size) < cut
+            if shape[feature, 2]:
+                cells[-1] = missing_left
+            sets.append(_words(cells))
+            tests[test, 1], tests[test, 3] = -1, begin
+            begin += len(sets[-1])
     inner = decision.test >= 0
-    feature, cut, missing, begin = tests[np.where(inner, decision.test, 0), :4].T
-    other = np.where(cut < 0, begin, missing)
-    return np.stack([decision.left, decision.right, np.where(inner, feature, -1), cut, other], axis=1).astype(np.int32)
+    feature, cut, missing, begin_of = tests[np.where(inner, decision.test, 0)].T
+    other = np.where(cut < 0, begin_of, missing)
+    steps = np.stack([decision.left, decision.right, np.where(inner, feature, -1), cut, other], axis=1)
+    return steps.astype(np.int32), np.concatenate(sets)
 
 
 def _tests(decision: AdditiveTrees, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

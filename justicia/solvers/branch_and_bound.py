@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 import math
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -50,7 +51,8 @@ _LOOKED_AT = 256
 _GROWTH = 4
 _ATTENTION, _CHANGED = 4, 0.5
 """A group's mass counts by this power of its width; smaller changes of its logarithm are let be."""
-_MOST_BYTES = 1_500_000_000
+_MOST_BYTES, _MOST_SHARE = 6_000_000_000, 0.25
+"""Memory for boxes: this much, or this share of the machine's when that is less."""
 _THREADS = 2
 _SLOW = 3.0
 _LOOK = 0.25
@@ -352,10 +354,10 @@ class Search:
         """
         if not self.n_boxes:
             return
-        full = self.n_boxes * self.boxes.bytes_a_box > _MOST_BYTES
+        full = self.n_boxes * self.boxes.bytes_a_box > _most_bytes()
         batch = min(max(self.n_boxes // _PART, min(_BATCH, self.n_boxes // 4), 1), _MOST_AT_ONCE)
         if full:
-            chosen = _largest(self.boxes.counts[: self.n_boxes, 1].astype(np.float64), min(batch, 64))
+            chosen = _largest(self.boxes.counts[: self.n_boxes, 1].astype(np.float64), min(batch, _BATCH))
         else:
             chosen = _largest(self._priority[: self.n_boxes], batch)
         self._make_room(self.n_boxes + len(chosen))
@@ -371,7 +373,8 @@ class Search:
 
     def _make_room(self, n: int) -> None:
         if n > len(self.boxes):
-            room = max(_GROWTH * len(self.boxes), n, 4096)
+            most = int(_most_bytes() / self.boxes.bytes_a_box) + _MOST_AT_ONCE
+            room = max(min(_GROWTH * len(self.boxes), most), n, 4096)
             priority = np.zeros(room)
             priority[: self.n_boxes] = self._priority[: self.n_boxes]
             self.boxes, self._priority = self.boxes.grown(room), priority
@@ -383,6 +386,13 @@ class Search:
         movers = self.n_boxes + np.flatnonzero(alive[self.n_boxes :])
         self.boxes.move(movers, holes)
         self._priority[holes] = self._priority[movers]
+
+
+def _most_bytes() -> float:
+    """Memory that boxes may take."""
+    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
+        return _MOST_BYTES / 4
+    return min(_MOST_BYTES, _MOST_SHARE * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
 
 
 def _largest(values: np.ndarray, n: int) -> np.ndarray:

@@ -28,7 +28,7 @@ _ROUND = 200_000
 """People drawn at once."""
 _PILOT_SHARE = 0.1
 """Of the time may go into finding out how long people take."""
-_PLANNED, _PLANNED_OF_BOXES = 0.9, 1.35
+_PLANNED, _PLANNED_OF_BOXES = 0.9, 1.45
 """Share of the time that is planned for; the more people are drawn from many boxes, the more of them share one, which
 the pilot does not see."""
 _MANY_BOXES = 1_000

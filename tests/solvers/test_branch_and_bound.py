@@ -296,7 +296,7 @@ def test_trees_of_one_feature_are_bounded_together():
         ranks=(np.arange(4), np.arange(2)),
         missing=(None, None),
         base=0.0,
-        threshold=0.5,
+        threshold=1.5,
         slack=1e-9,
     )
     root = Problem(decision, population, slice(0, 1)).root()
