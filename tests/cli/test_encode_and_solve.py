@@ -143,7 +143,7 @@ def test_encode_says_what_variables_mean_and_rounds_when_asked(problem, capsys):
         (["--group", "race=Blck"], "no group Blck; did you mean Black?"),
         (["--group", "Black"], "group 'Black' is not of the form race=VALUE"),
         (["--group", "race=Black,race=White"], "is not of the form race=VALUE"),
-        (["--population", "tre"], "no population is called 'tre'; did you mean tree?"),
+        (["--population", "tre"], "no population is called 'tre', and there is no such file; did you mean tree?"),
         (["--out", "no/such/folder"], "there is no folder"),
     ],
 )

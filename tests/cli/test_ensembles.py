@@ -129,9 +129,9 @@ def test_an_interrupted_run_reports_what_it_has(boosted, tmp_path):
         time.sleep(wait)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120.0)
-        if process.returncode != -signal.SIGINT:
+        if (tmp_path / "audit.json").exists():
             break
-        # It came while the command was still being loaded.
+        # It came before the search began.
     assert process.returncode in (1, 3), err
     assert "interrupted" in err
     assert "disparate impact" in out
