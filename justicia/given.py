@@ -15,9 +15,12 @@ from justicia.encoders.lifting import lift
 from justicia.errors import InputError, PopulationFileError
 from justicia.population import STRUCTURES
 from justicia.population.coarsening import coarsened, possible_cells
+from justicia.population.networks import Network, file_of_network, read_given
 from justicia.population.reach import known_values, reach
-from justicia.population.stored import PopulationFile, StoredGrouping, read_population_file
+from justicia.population.stored import PopulationFile, StoredGrouping
 from justicia.population.stored.drawing import StoredPeople
+from justicia.stating import stated
+from justicia.tables import find_groupings
 from justicia.words import counted, did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -36,16 +39,18 @@ _LARGEST_WHOLE = 2**53
 """Larger whole numbers cannot be told apart as floats."""
 
 
-def settle_population(population: Any) -> tuple[str, PopulationFile | None]:
-    """The structure to fit, and the file that stands in its place.
+def settle_population(population: Any) -> tuple[str, PopulationFile | Network | None]:
+    """The structure to fit, and the file or network that stands in its place.
 
     Raises
     ------
     InputError
         When there is no such structure, and no such file.
     """
+    if isinstance(population, Network):
+        return "network", population
     if isinstance(population, PopulationFile):
-        return population.structure, population
+        return (population.structure, population) if population.network is None else ("network", population.network)
     if isinstance(population, str) and population in STRUCTURES:
         return population, None
     if not isinstance(population, (str, Path)):
@@ -55,20 +60,28 @@ def settle_population(population: Any) -> tuple[str, PopulationFile | None]:
             f"no population is called {str(population)!r}, and there is no such file"
             f"{did_you_mean(population, STRUCTURES)}"
         )
-    file = read_population_file(population)
-    return file.structure, file
+    file = read_given(population)
+    return ("network" if isinstance(file, Network) else file.structure), file
 
 
-def given_groupings(file: PopulationFile, named: list[list[str]] | None, columns: Sequence[str]) -> list[list[str]]:
+def given_groupings(
+    file: PopulationFile | Network, named: list[list[str]] | None, table: Table
+) -> tuple[PopulationFile, list[list[str]]]:
     """The groupings that are named, each in the file's order of columns, or all of the file's.
+
+    A network has groups of whatever variables are named, or of the sensitive columns that are found.
 
     Raises
     ------
     PopulationFileError
         When the file has no population of one of them.
     """
+    if isinstance(file, Network):
+        found = find_groupings(table, named)
+        return file_of_network(file, found, table.people), [list(names) for names in found]
     if named is not None:
-        return [list(file.grouping(names).sensitive) for names in named]
+        return file, [list(file.grouping(names).sensitive) for names in named]
+    columns = list(table.people.columns)
     held = [list(grouping.sensitive) for grouping in file.groupings]
     absent = [name for names in held for name in names if name not in columns]
     if absent:
@@ -77,7 +90,7 @@ def given_groupings(file: PopulationFile, named: list[list[str]] | None, columns
             f"{did_you_mean(absent[0], columns)}"
         )
     logger.info("sensitive: %s, as in the population; override with --sensitive", listed(map(" x ".join, held)))
-    return held
+    return file, held
 
 
 def label_of(file: PopulationFile, table: Table) -> str | None:
@@ -222,6 +235,9 @@ class Given:
         expansion: OneHotExpansion | None,
         *,
         asked: bool,
+        people: pd.DataFrame,
+        groups: Sequence[Grouping],
+        search: str,
     ) -> tuple[Given, Roles]:
         """Bring file and model together; the roles lose the true outcome where the file's is another.
 
@@ -236,6 +252,8 @@ class Given:
                 f"the population {file.name or 'given'} lacks {listed(absent)}, which the model depends on"
                 f"{did_you_mean(absent[0], file.domain.names)}"
             )
+        if file.network is not None:
+            file = stated(file, decision, domain, people, roles, groups, search)
         kinds = _kinds(file, roles, asked)
         if not kinds:
             roles = replace(roles, truth=None)
@@ -309,9 +327,10 @@ class Given:
 
     def _say_what_is_unseen(self) -> None:
         """Warn of values of the population that the model was not fitted on."""
-        possible = possible_cells(self.file.groupings[0].everybody)
+        people = self.file.groupings[0].everybody
+        possible = possible_cells(people)
         for feature in self.domain.features:
-            fine = self.file.domain.features[place := self.file.domain.names.index(feature.name)]
+            fine = people.domain.features[place := people.domain.names.index(feature.name)]
             if feature.numeric or feature.unseen is None:
                 continue
             values = known_values(fine) if fine.numeric else [v for v, c in fine.cells.items() if possible[place][c]]
@@ -334,7 +353,11 @@ def _kinds(file: PopulationFile, roles: Roles, asked: bool) -> dict[str, str]:
     if truth is None:
         return {}
     if label is None:
-        problem = "was fitted without a true outcome: pass --label to justicia population fit"
+        problem = (
+            "was fitted without a true outcome: pass --label to justicia population fit"
+            if file.network is None
+            else f"has no variable {truth.name!r} with one state for each true outcome"
+        )
     elif label.column != truth.name:
         problem = f"was fitted for the true outcome in column {label.column!r}, not {truth.name!r}"
     elif truth.words == ", ".join(sorted(label.favorable)):

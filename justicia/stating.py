@@ -1,0 +1,116 @@
+"""An audit under a network that somebody states: the groups that are asked for, and the true outcome."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from justicia.population.networks import Network, for_columns
+from justicia.population.networks.states import Interval
+from justicia.words import counted, listed, value_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from justicia.encoders import Decision
+    from justicia.population import Domain
+    from justicia.population.stored import PopulationFile
+    from justicia.tables import Grouping, Roles
+
+__all__ = ["stated"]
+
+logger = logging.getLogger(__name__)
+
+
+def stated(
+    file: PopulationFile,
+    decision: Decision,
+    domain: Domain,
+    people: pd.DataFrame,
+    roles: Roles,
+    groupings: Sequence[Grouping],
+    search: str,
+) -> PopulationFile:
+    """The populations of a network that a model is asked about.
+
+    Parameters
+    ----------
+    file : PopulationFile
+        Of a network.
+    decision : Decision
+    domain : Domain
+        Of the model.
+    people : DataFrame
+        The table.
+    roles : Roles
+    groupings : sequence of Grouping
+        Groups of the rows.
+    search : str
+
+    Raises
+    ------
+    PopulationFileError
+        When there are too many groups, or the network's variables hang together too closely.
+    """
+    if file.network is None:
+        return file
+    cells = _with_edges_of(file.network, domain, people)
+    file = for_columns(file, set(domain.names), people, None, _outcome(file, people, roles), cells)
+    for grouping in groupings:
+        held = set(file.grouping(grouping.sensitive).everybody.groups)
+        lost = [", ".join(group) for group in grouping.groups if group not in held]
+        if lost:
+            logger.warning(
+                "%s of the rows, %s, %s probability 0 in the network or no state there: no verified rate",
+                *(counted(len(lost), "group"), listed(lost, 5), "has" if len(lost) == 1 else "have"),
+            )
+    return file
+
+
+def _with_edges_of(network: Network, domain: Domain, people: pd.DataFrame) -> Network:
+    """The same network; edges of ranges that no number of the column tells from a threshold are the threshold.
+
+    Models round numbers to single precision before they compare them, so their own edges lie a rounding beside the
+    threshold; and of whole numbers, an edge anywhere between two is the same.
+    """
+    variables = dict(network.variables)
+    for feature in domain.features:
+        variable = variables.get(feature.name)
+        if variable is None or feature.edges is None or not isinstance(variable.states[0], Interval):
+            continue
+        whole = feature.name in people.columns and people[feature.name].dtype.kind in "iu"
+        alike: Callable[[float], float] = math.floor if whole else _in_single_precision
+        edges = {alike(edge): edge for edge in feature.edges.tolist() if math.isfinite(edge)}
+
+        def moved(edge: float, alike: Callable[[float], float] = alike, edges: dict[float, float] = edges) -> float:
+            return edges.get(alike(edge), edge) if math.isfinite(edge) else edge
+
+        states = [
+            Interval(moved(state.low), moved(state.high)) if isinstance(state, Interval) and not state.closed else state
+            for state in variable.states
+        ]
+        variables[feature.name] = replace(variable, states=tuple(states))
+    return replace(network, variables=variables)
+
+
+def _in_single_precision(number: float) -> float:
+    with np.errstate(over="ignore"):
+        return float(np.float32(number))
+
+
+def _outcome(
+    file: PopulationFile, people: pd.DataFrame, roles: Roles
+) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:
+    """Column of the true outcome, favorable values and others, where the network has such a variable."""
+    truth, network = roles.truth, file.network
+    if truth is None or network is None or truth.name not in network.variables:
+        return None
+    column = people[truth.name]
+    good = {value_text(value) for value in column[truth.known & truth.positive].unique()} or {truth.words}
+    bad = {value_text(value) for value in column[truth.known & ~truth.positive].unique()}
+    return truth.name, tuple(sorted(good)), tuple(sorted(bad))
