@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from justicia.population.networks import Network, for_columns
-from justicia.population.networks.states import Interval
+from justicia.encoders.lifting import lift
+from justicia.errors import PopulationFileError
+from justicia.population.networks import MOST_GROUPS, Network, States, for_columns
+from justicia.population.networks.elimination import given_sensitive
+from justicia.population.networks.states import Interval, feature_of
+from justicia.population.reach import reach
+from justicia.solvers.extreme_groups import extreme_groups
 from justicia.words import counted, listed, value_text
 
 if TYPE_CHECKING:
@@ -60,7 +65,17 @@ def stated(
     if file.network is None:
         return file
     cells = _with_edges_of(file.network, domain, people)
-    file = for_columns(file, set(domain.names), people, None, _outcome(file, people, roles), cells)
+    only = {}
+    if search == "learn":
+        for grouping in groupings:
+            states = States(file.network, grouping.sensitive, people)
+            if states.n_groups > MOST_GROUPS:
+                only[grouping.sensitive] = _searched(file, cells, states, decision, domain, people, grouping)
+    outcome = _outcome(file, people, roles)
+    if only and outcome is not None:
+        logger.warning("groups are searched by their selection rates: true and false positive rates are left out")
+        outcome = None
+    file = for_columns(file, set(domain.names), people, only, outcome, cells)
     for grouping in groupings:
         held = set(file.grouping(grouping.sensitive).everybody.groups)
         lost = [", ".join(group) for group in grouping.groups if group not in held]
@@ -70,6 +85,43 @@ def stated(
                 *(counted(len(lost), "group"), listed(lost, 5), "has" if len(lost) == 1 else "have"),
             )
     return file
+
+
+def _searched(
+    file: PopulationFile,
+    cells: Network,
+    states: States,
+    decision: Decision,
+    domain: Domain,
+    people: pd.DataFrame,
+    grouping: Grouping,
+) -> list[tuple[str, ...]]:
+    """Groups among which the extreme ones are, and those of the rows."""
+    network = file.network
+    if network is None:
+        raise TypeError("groups of a network are searched")
+    absent = [name for name in domain.names if name not in network.variables]
+    if absent:
+        return []
+    columns = {name: feature_of(name, cells[name].states, people.get(name)) for name in domain.names}
+    touched = {}
+    for position, (feature, _) in enumerate(columns.values()):
+        touched[position] = reach(feature, domain.features[position], np.ones(len(feature), dtype=bool))
+    lifted = lift(decision, [len(held) for held, _ in columns.values()], {at: at for at in touched}, touched)
+    if lifted.least is not lifted.most:
+        raise PopulationFileError(
+            f"thresholds of the model cut ranges of the network {network.name or 'given'}, and of "
+            f"{counted(states.n_groups, 'group')} the extreme ones are not searched then: state ranges with these edges"
+        )
+    conditionals = given_sensitive(network, states.sensitive, domain.names)
+    found = extreme_groups(conditionals, columns, states.sensitive, lifted.least)
+    texts = [states.texts[name] for name in states.sensitive]
+    named = [tuple(held[state] for held, state in zip(texts, group, strict=True)) for group in found.tolist()]
+    logger.info(
+        "%s of %s: those that may fare best or worst are found by a search, and %s with those of the rows looked at",
+        *(counted(states.n_groups, "group"), " x ".join(states.sensitive), counted(len(named), "group")),
+    )
+    return list(dict.fromkeys([*named, *(group for group in grouping.groups if states.knows(group))]))
 
 
 def _with_edges_of(network: Network, domain: Domain, people: pd.DataFrame) -> Network:
