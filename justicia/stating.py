@@ -12,9 +12,9 @@ import numpy as np
 
 from justicia.encoders.lifting import lift
 from justicia.errors import PopulationFileError
-from justicia.population.networks import MOST_GROUPS, Network, States, for_columns
+from justicia.population.networks import MOST_GROUPS, Network, States, Variable, for_columns
 from justicia.population.networks.elimination import given_sensitive
-from justicia.population.networks.states import Interval, feature_of
+from justicia.population.networks.states import Interval, State, feature_of, with_both_ends
 from justicia.population.reach import reach
 from justicia.solvers.extreme_groups import extreme_groups
 from justicia.words import counted, listed, value_text
@@ -135,6 +135,9 @@ def _with_edges_of(network: Network, domain: Domain, people: pd.DataFrame) -> Ne
         variable = variables.get(feature.name)
         if variable is None or feature.edges is None or not isinstance(variable.states[0], Interval):
             continue
+        if feature.by_value:
+            variables[feature.name] = replace(variable, states=tuple(_bounded(variable, network)))
+            continue
         whole = feature.name in people.columns and people[feature.name].dtype.kind in "iu"
         alike: Callable[[float], float] = math.floor if whole else _in_single_precision
         edges = {alike(edge): edge for edge in feature.edges.tolist() if math.isfinite(edge)}
@@ -148,6 +151,17 @@ def _with_edges_of(network: Network, domain: Domain, people: pd.DataFrame) -> Ne
         ]
         variables[feature.name] = replace(variable, states=tuple(states))
     return replace(network, variables=variables)
+
+
+def _bounded(variable: Variable, network: Network) -> list[State]:
+    """Ranges with both ends, between which a score lies; whoever is on the lower end may be in either of two."""
+    for state in variable.states:
+        if isinstance(state, Interval) and not math.isfinite(state.high - state.low):
+            raise PopulationFileError(
+                f"the model's score has no bound over the range {state} of column {variable.name!r} in the network "
+                f"{network.name or 'given'}: state ranges with both ends, or numbers"
+            )
+    return with_both_ends(variable.states)
 
 
 def _in_single_precision(number: float) -> float:

@@ -150,6 +150,28 @@ def test_ranges_give_bounds_where_a_threshold_cuts_them():
     assert audit.by_group["n"].to_dict() == {"<= 30.5": 4, "> 30.5": 4}
 
 
+def test_ranges_bound_a_score():
+    """Over a range the score lies between those at its ends; over one without an end it has no bound."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"age": rng.integers(18, 70, 80), "sex": ["F", "M"] * 40})
+    table["y"] = (table["age"] > 40).astype(int)
+    model = LogisticRegression().fit(table[["age"]], table["y"])
+    assert model.predict(pd.DataFrame({"age": [30, 41, 55]})).tolist() == [0, 1, 1]
+    sex = {"name": "sex", "values": ["F", "M"], "probabilities": [0.5, 0.5]}
+    ranges = [{"from": 18, "to": 30}, {"above": 30, "to": 55}, {"above": 55, "to": 90}]
+    age = {"name": "age", "ranges": ranges, "parents": ["sex"], "probabilities": [[0.2, 0.3, 0.5], [0.3, 0.3, 0.4]]}
+    network = network_from_text(json.dumps({"schema": "justicia.network/1", "variables": [sex, age]}))
+    audit = justicia.verify(model, table, sensitive_features="sex", label="y", population=network)
+    bounds = [(float(one.lo), float(one.hi)) for one in audit.groupings[0].solution.enclosures]
+    assert bounds == [pytest.approx((0.5, 0.8)), pytest.approx((0.4, 0.7))]
+    del age["ranges"]
+    open_ended = network_from_text(
+        json.dumps({"schema": "justicia.network/1", "variables": [sex, age | {"edges": [30, 55]}]})
+    )
+    with pytest.raises(PopulationFileError, match="no bound over the range <= 30 of column 'age'"):
+        justicia.verify(model, table, sensitive_features="sex", label="y", population=open_ended)
+
+
 @pytest.fixture
 def case(tmp_path):
     import pickle

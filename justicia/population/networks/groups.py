@@ -15,7 +15,7 @@ from justicia.errors import PopulationFileError
 from justicia.population.domain import Domain
 from justicia.population.networks.elimination import given_sensitive
 from justicia.population.networks.population import population_of
-from justicia.population.networks.states import edges_of, feature_of, group_texts
+from justicia.population.networks.states import edges_of, feature_of, group_texts, with_both_ends
 from justicia.population.stored.file import PopulationFile, StoredGrouping, StoredLabel, Table
 from justicia.words import counted, did_you_mean
 
@@ -105,7 +105,11 @@ def file_of_network(
         When a sensitive column is no variable, or all groups are impossible.
     """
     columns = [name for name in network.variables if people is None or name in people.columns]
-    features = [feature_of(name, network[name].states, None if people is None else people[name])[0] for name in columns]
+    # All numbers at which something changes, for the encoder to look at.
+    features = [
+        feature_of(name, with_both_ends(network[name].states), None if people is None else people[name])[0]
+        for name in columns
+    ]
     held = []
     for sensitive in groupings:
         states = States(network, sensitive, people)

@@ -17,7 +17,17 @@ from justicia.words import shown, value_text
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Interval", "State", "as_interval", "check_states", "edges_of", "feature_of", "group_texts", "state_texts"]
+__all__ = [
+    "Interval",
+    "State",
+    "as_interval",
+    "check_states",
+    "edges_of",
+    "feature_of",
+    "group_texts",
+    "state_texts",
+    "with_both_ends",
+]
 
 _ENDS = re.compile(r"(<=|>)\s*(\S+)|\(\s*([^,\s]+)\s*,\s*([^,\s\]]+)\s*\]")
 _MISSING = "(missing)"
@@ -110,6 +120,16 @@ def edges_of(states: Sequence[State]) -> list[float] | None:
     whole = np.isneginf(ranges[0].low) and np.isposinf(ranges[-1].high)
     joined = all(before.high == after.low for before, after in pairwise(ranges))
     return [one.high for one in ranges[:-1]] if whole and joined else None
+
+
+def with_both_ends(states: Sequence[State]) -> list[State]:
+    """The same states; ranges that have two ends hold both."""
+    return [
+        Interval(state.low, state.high, bool(np.isfinite([state.low, state.high]).all()))
+        if isinstance(state, Interval)
+        else state
+        for state in states
+    ]
 
 
 def feature_of(name: str, states: Sequence[State], column: pd.Series[Any] | None) -> tuple[Feature, np.ndarray]:
