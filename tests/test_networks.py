@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,6 +16,7 @@ import justicia
 from justicia.cli import main
 from justicia.errors import PopulationFileError
 from justicia.population.networks import network_from_text, network_to_json
+from justicia.report.json import schema
 from tests.network_cases import joint, random_network, random_people
 
 FAMILIES = {
@@ -197,6 +199,7 @@ def test_command(case, capsys):
     call = ["verify", "--model", folder / "model.pkl", "--data", folder / "people.csv", "--label", "y", "--population"]
     code, out, _ = run(capsys, *call, folder / "net.json", "--sensitive", "v0", "--json", "-", "--quiet")
     assert code == 0
+    jsonschema.validate(json.loads(out), schema())
     held = json.loads(out)["groupings"][0]["population"]
     assert held["structure"] == "network"
     assert held["file"]["name"] == "net.json"

@@ -173,6 +173,7 @@ def for_columns(
             )
         groups = list(grouping.everybody.groups if chosen is None else chosen)
         everybody = _everybody(network, states, groups, columns)
+        everybody.of_groups = None if chosen is None else states.n_groups
         strata: dict[str, Any] = {}
         if outcome is not None and outcome[0] in network.variables and outcome[0] not in grouping.sensitive:
             for kind, values in (("favorable", outcome[1]), ("unfavorable", outcome[2])):

@@ -39,7 +39,14 @@ class GivenNetwork(NetworkPopulation):
         Parents of the columns in the network, as it is stated.
     n_columns : int
         Features of the domain that are columns; they come first.
+
+    Attributes
+    ----------
+    of_groups : int or None
+        Groups that these were found among by a search; None when they are all that there are.
     """
+
+    of_groups: int | None = None
 
     def __init__(
         self,
@@ -59,7 +66,11 @@ class GivenNetwork(NetworkPopulation):
     @property
     def description(self) -> str:
         """What was given, in words."""
-        return "stated, not fitted on rows"
+        if self.of_groups is None:
+            return "stated, not fitted on rows"
+        return (
+            f"stated, not fitted on rows; of {self.of_groups:,} groups, those that may be extreme and those of the rows"
+        )
 
     @property
     def shares(self) -> np.ndarray:
