@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.population import Population
+    from justicia.population.networks import Network
     from justicia.population.stored import PopulationFile
     from justicia.tables.one_hot import OneHot
     from justicia.watching import Progress
@@ -207,7 +208,7 @@ def verify(
     y: Any = None,
     label: str | None = None,
     favorable: Any = None,
-    population: str | os.PathLike[str] | PopulationFile = "auto",
+    population: str | os.PathLike[str] | PopulationFile | Network = "auto",
     search: str = "enumerate",
     solver: str = "auto",
     time_limit: float | None = None,
@@ -247,9 +248,9 @@ def verify(
         Column of the true outcomes.
     favorable : class or list of classes, optional
         What is good for the person. Left out, it is found.
-    population : str, path or PopulationFile
+    population : str, path, PopulationFile or Network
         "auto", "tree", "independent" or "empirical"; or a population file, whose groups and true outcome are the
-        default then.
+        default then; or a Bayesian network over the columns, in BIF or JSON.
     search : str
         "enumerate": every group; "learn": the most and least favored, found by branch and bound.
     solver : str
@@ -329,7 +330,7 @@ def verify(
         seen = collapse_one_hot(fitted, given.table, columns, one_hot, given.label)
         named = given.groupings
         if file is not None:
-            named = given_groupings(file, named, list(seen.table.people.columns))
+            file, named = given_groupings(file, named, seen.table)
         found = tables.find_groupings(seen.table, named)
         edges = tables.check_bins(given_bins(file, bins, found) if file is not None else bins or {}, found)
         if missing == "drop":
@@ -362,7 +363,11 @@ def verify(
             named_label = given.label is not None
             if check_fit:
                 logger.info("the population is given, so nothing is held out: all rows are compared with it as it is")
-            stored, roles = Given.settle(file, decision, domain, frame, roles, seen.expansion, asked=named_label)
+            stored, roles = Given.settle(
+                file, decision, domain, frame, roles, seen.expansion,
+                asked=named_label, people=table.people, groups=groups, search=search,
+            )  # fmt: skip
+            file = stored.file
             groups = [one.beside(file.grouping(one.sensitive).everybody.groups) for one in groups]
         question = Question(
             decision, domain, points, frame, groups, roles.strata,

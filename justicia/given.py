@@ -15,9 +15,12 @@ from justicia.encoders.lifting import lift
 from justicia.errors import InputError, PopulationFileError
 from justicia.population import STRUCTURES
 from justicia.population.coarsening import coarsened, possible_cells
+from justicia.population.networks import Network, file_of_network, read_given
 from justicia.population.reach import known_values, reach
-from justicia.population.stored import PopulationFile, StoredGrouping, read_population_file
+from justicia.population.stored import PopulationFile, StoredGrouping
 from justicia.population.stored.drawing import StoredPeople
+from justicia.stating import stated
+from justicia.tables import find_groupings
 from justicia.words import counted, did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -36,12 +39,12 @@ _LARGEST_WHOLE = 2**53
 """Larger whole numbers cannot be told apart as floats."""
 
 
-def settle_population(population: Any, of_rows: str | None = None) -> tuple[str, PopulationFile | None]:
-    """The structure to fit, and the file that stands in its place.
+def settle_population(population: Any, of_rows: str | None = None) -> tuple[str, PopulationFile | Network | None]:
+    """The structure to fit, and the file or network that stands in its place.
 
     Parameters
     ----------
-    population : str, path or PopulationFile
+    population : str, path, PopulationFile or Network
     of_rows : str, optional
         An option that asks what finite rows leave open of a population that is fitted to them.
 
@@ -52,7 +55,7 @@ def settle_population(population: Any, of_rows: str | None = None) -> tuple[str,
     """
     if isinstance(population, str) and population in STRUCTURES:
         return population, None
-    if not isinstance(population, (str, Path, PopulationFile)):
+    if not isinstance(population, (str, Path, PopulationFile, Network)):
         raise InputError(f"a population is a structure, a file or a PopulationFile, not {type(population).__name__}")
     if isinstance(population, (str, Path)) and not Path(population).exists():
         raise InputError(
@@ -64,20 +67,30 @@ def settle_population(population: Any, of_rows: str | None = None) -> tuple[str,
             f"{of_rows} says what finite rows leave open of a population fitted to them, and this one is given: "
             "leave it out"
         )
-    file = population if isinstance(population, PopulationFile) else read_population_file(population)
-    return file.structure, file
+    held = read_given(population) if isinstance(population, (str, Path)) else population
+    if isinstance(held, PopulationFile) and held.network is not None:
+        held = held.network
+    return ("network" if isinstance(held, Network) else held.structure), held
 
 
-def given_groupings(file: PopulationFile, named: list[list[str]] | None, columns: Sequence[str]) -> list[list[str]]:
+def given_groupings(
+    file: PopulationFile | Network, named: list[list[str]] | None, table: Table
+) -> tuple[PopulationFile, list[list[str]]]:
     """The groupings that are named, each in the file's order of columns, or all of the file's.
+
+    A network has groups of whatever variables are named, or of the sensitive columns that are found.
 
     Raises
     ------
     PopulationFileError
         When the file has no population of one of them.
     """
+    if isinstance(file, Network):
+        found = find_groupings(table, named)
+        return file_of_network(file, found, table.people), [list(names) for names in found]
     if named is not None:
-        return [list(file.grouping(names).sensitive) for names in named]
+        return file, [list(file.grouping(names).sensitive) for names in named]
+    columns = list(table.people.columns)
     held = [list(grouping.sensitive) for grouping in file.groupings]
     absent = [name for names in held for name in names if name not in columns]
     if absent:
@@ -86,7 +99,7 @@ def given_groupings(file: PopulationFile, named: list[list[str]] | None, columns
             f"{did_you_mean(absent[0], columns)}"
         )
     logger.info("sensitive: %s, as in the population; override with --sensitive", listed(map(" x ".join, held)))
-    return held
+    return file, held
 
 
 def label_of(file: PopulationFile, table: Table) -> str | None:
@@ -231,6 +244,9 @@ class Given:
         expansion: OneHotExpansion | None,
         *,
         asked: bool,
+        people: pd.DataFrame,
+        groups: Sequence[Grouping],
+        search: str,
     ) -> tuple[Given, Roles]:
         """Bring file and model together; the roles lose the true outcome where the file's is another.
 
@@ -245,6 +261,8 @@ class Given:
                 f"the population {file.name or 'given'} lacks {listed(absent)}, which the model depends on"
                 f"{did_you_mean(absent[0], file.domain.names)}"
             )
+        if file.network is not None:
+            file = stated(file, decision, domain, people, roles, groups, search)
         kinds = _kinds(file, roles, asked)
         if not kinds:
             roles = replace(roles, truth=None)
@@ -318,9 +336,10 @@ class Given:
 
     def _say_what_is_unseen(self) -> None:
         """Warn of values of the population that the model was not fitted on."""
-        possible = possible_cells(self.file.groupings[0].everybody)
+        people = self.file.groupings[0].everybody
+        possible = possible_cells(people)
         for feature in self.domain.features:
-            fine = self.file.domain.features[place := self.file.domain.names.index(feature.name)]
+            fine = people.domain.features[place := people.domain.names.index(feature.name)]
             if feature.numeric or feature.unseen is None:
                 continue
             values = known_values(fine) if fine.numeric else [v for v, c in fine.cells.items() if possible[place][c]]
@@ -343,7 +362,11 @@ def _kinds(file: PopulationFile, roles: Roles, asked: bool) -> dict[str, str]:
     if truth is None:
         return {}
     if label is None:
-        problem = "was fitted without a true outcome: pass --label to justicia population fit"
+        problem = (
+            "was fitted without a true outcome: pass --label to justicia population fit"
+            if file.network is None
+            else f"has no variable {truth.name!r} with one state for each true outcome"
+        )
     elif label.column != truth.name:
         problem = f"was fitted for the true outcome in column {label.column!r}, not {truth.name!r}"
     elif truth.words == ", ".join(sorted(label.favorable)):

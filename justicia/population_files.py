@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,7 +17,8 @@ from justicia.errors import InputError, LabelError, TableError
 from justicia.inputs import as_list, as_names, settle_table, table_with_groups
 from justicia.population import STRUCTURES
 from justicia.population.fine_cells import MOST_CELLS, fine_domain
-from justicia.population.stored import PopulationFile, StoredGrouping, StoredLabel, Table, read_population_file
+from justicia.population.networks import Network, check_possible, file_of_network, for_columns, read_given
+from justicia.population.stored import PopulationFile, StoredGrouping, StoredLabel, Table
 from justicia.report.json import fixed_time
 from justicia.tables.one_hot import collapse, settle_one_hot
 from justicia.tallies import Tallies
@@ -25,14 +27,48 @@ from justicia.words import counted, did_you_mean, listed, value_text
 if TYPE_CHECKING:
     from justicia.audit import Audit
 
-__all__ = ["fit_population", "population_of_audit", "read_population"]
+__all__ = ["fit_population", "population_of_audit", "population_of_network", "read_population"]
 
 logger = logging.getLogger(__name__)
 
 _KINDS = {"favorable": "tpr", "unfavorable": "fpr"}
 _MOST_OUTCOMES = 1_000
 
-read_population = read_population_file
+
+def read_population(path: str | os.PathLike[str]) -> PopulationFile | Network:
+    """Read and check a population file, or a network in BIF or JSON.
+
+    Raises
+    ------
+    PopulationFileError
+        When it cannot be read, or is not what it has to be; the message says where.
+    """
+    return read_given(path)
+
+
+def population_of_network(
+    network: Network, sensitive: Sequence[str] = (), group: Mapping[str, str] | None = None
+) -> PopulationFile:
+    """The distribution of all variables of a network in the groups of some.
+
+    Parameters
+    ----------
+    network : Network
+    sensitive : sequence of str
+        Left out: those of the group, or else everybody by the states of the first variable.
+    group : mapping of str to str, optional
+        Values that somebody has to have.
+
+    Raises
+    ------
+    PopulationFileError
+        When there are no such variables, nobody has these values, there are too many groups, or variables hang together
+        too closely.
+    """
+    names = list(sensitive) or list(group or {}) or [next(iter(network.variables))]
+    file = file_of_network(network, [names])
+    check_possible(file, group or {})
+    return for_columns(file, list(network.variables))
 
 
 def fit_population(

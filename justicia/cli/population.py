@@ -102,25 +102,39 @@ def fit(data: str, out: str, quiet: bool, debug: bool, **options: Any) -> None:
 
 @population.command()
 @click.argument("file")
+@click.option("--sensitive", metavar="COLUMN,COLUMN", help="Of a network: the groups of these columns.")
 @click.option("--group", metavar="COLUMN=VALUE,…", help="Tables of these groups alone.")
 @click.option("--feature", metavar="COLUMN", help="The tables of one feature, whole.")
 @click.option("--of", default="everybody", show_default=True, metavar="everybody|favorable|unfavorable", help="People.")
 @click.option("--all", "everything", is_flag=True, help="Whole tables of every feature, however long.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
-def show(file: str, group: str | None, feature: str | None, of: str, everything: bool, debug: bool) -> None:
-    """Show the population in FILE: its groups, and the tables of its features."""
+def show(
+    file: str, sensitive: str | None, group: str | None, feature: str | None, of: str, everything: bool, debug: bool
+) -> None:
+    """Show the population or the network in FILE: its groups, and the tables of its features."""
     from rich.console import Console
 
-    from justicia.population_files import read_population
-    from justicia.report.population import population_to_text, render
+    from justicia.population.networks import Network
+    from justicia.population_files import population_of_network, read_population
+    from justicia.report.network import render_network
+    from justicia.report.population import render, text_of
 
     held = read_population(file)
-    options: dict[str, Any] = {"group": _group(group), "feature": feature, "of": of, "everything": everything}
+    wanted = _group(group)
     console = Console()
-    if console.is_terminal:
-        console.print(render(held, width=console.width, **options))
+    width = console.width if console.is_terminal else 120
+    if isinstance(held, Network) and not sensitive and not wanted:
+        made = render_network(held, width=width, feature=feature, everything=everything)
     else:
-        click.echo(population_to_text(held, 120, **options), nl=False)
+        if isinstance(held, Network):
+            held = population_of_network(held, names_of(sensitive) or (), wanted)
+        elif sensitive:
+            raise click.BadParameter("the groups of a population file are those that it has", param_hint="--sensitive")
+        made = render(held, width=width, group=wanted, feature=feature, of=of, everything=everything)
+    if console.is_terminal:
+        console.print(made)
+    else:
+        click.echo(text_of(made, width), nl=False)
 
 
 @population.command()
@@ -132,11 +146,16 @@ def show(file: str, group: str | None, feature: str | None, of: str, everything:
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def sample(file: str, rows: int, out: str, group: str | None, seed: int, debug: bool) -> None:
     """Draw people from the population in FILE, in the columns of its table."""
-    from justicia.population_files import read_population
+    from justicia.population.networks import Network
+    from justicia.population_files import population_of_network, read_population
     from justicia.writing import check_target, write_whole
 
     check_target(out, inputs=(file,))
-    people = read_population(file).sample(rows, _group(group), seed)
+    held = read_population(file)
+    wanted = _group(group)
+    if isinstance(held, Network):
+        held = population_of_network(held, group=wanted)
+    people = held.sample(rows, wanted, seed)
     text = people.to_csv(index=False, lineterminator="\n")
     if out == "-":
         click.echo(text, nl=False)

@@ -59,7 +59,7 @@ class _Bar:
     default="auto",
     show_default=True,
     metavar="auto|tree|independent|empirical|FILE",
-    help="The distribution that rates are exact about, or a file of `justicia population fit` that holds it.",
+    help="The distribution that rates are exact about, or a file that holds one, such as a Bayesian network.",
 )
 @click.option(
     "--search",

@@ -72,7 +72,7 @@ class Population(ABC):
     groups : tuple of tuple of str
         Groups, each with at least one row.
     sizes : int array of shape (n_groups,)
-        Rows of each group.
+        Rows of each group; 0 where the population was not fitted on rows.
     people : Draws or None
         Turns points into rows of a frame; set by `verify`.
     """
@@ -88,6 +88,11 @@ class Population(ABC):
     def n_groups(self) -> int:
         """Number of groups."""
         return len(self.groups)
+
+    @property
+    def shares(self) -> np.ndarray:
+        """Share of each group among all people, float64 array of shape (n_groups,)."""
+        return np.asarray(self.sizes / max(int(self.sizes.sum()), 1))
 
     @property
     def description(self) -> str | None:

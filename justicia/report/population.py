@@ -11,16 +11,17 @@ from rich.table import Table
 from rich.text import Text
 
 from justicia.errors import PopulationFileError
+from justicia.population.domain import Domain
 from justicia.population.mixture import MixturePopulation
 from justicia.words import counted, did_you_mean, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from justicia.population import Domain, Node, Population
+    from justicia.population import Node, Population
     from justicia.population.stored import PopulationFile, StoredGrouping
 
-__all__ = ["population_to_text", "render"]
+__all__ = ["grid", "matrix", "population_to_text", "render", "text_of"]
 
 _MOST_ROWS = 12
 """Of a table, unless everything is shown."""
@@ -36,8 +37,13 @@ _MEANING = {
 
 def population_to_text(file: PopulationFile, width: int, **options: Any) -> str:
     """The population as plain text, `width` characters wide; options as `render` takes them."""
+    return text_of(render(file, width=width, **options), width)
+
+
+def text_of(rendered: RenderableType, width: int) -> str:
+    """Tables as plain text, `width` characters wide."""
     out = StringIO()
-    Console(file=out, width=width, color_system=None, legacy_windows=False).print(render(file, width=width, **options))
+    Console(file=out, width=width, color_system=None, legacy_windows=False).print(rendered)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
 
@@ -82,10 +88,11 @@ def render(
     parts: list[RenderableType] = []
     if feature is None:
         parts += [_header(file), *(_groups(one, everything) for one in file.groupings)]
-        parts += [Text(""), _features(file.domain, population)]
+        parts += [Text(""), _features(_columns(file, population), population)]
     wanted = list(names) if everything else [] if feature is None else [feature]
+    held = population.domain.names
     for name in wanted:
-        parts += [Text(""), *_tables(population, names.index(name), chosen, everything or feature is not None, width)]
+        parts += [Text(""), *_tables(population, held.index(name), chosen, everything or feature is not None, width)]
     if feature is None and not everything:
         parts += [Text(""), Text("--feature NAME shows the tables of a feature, --all those of all", style="dim")]
     return Group(*parts)
@@ -95,7 +102,8 @@ def _text(text: object) -> Text:
     return Text(shown(text, 300))
 
 
-def _grid(*headings: str, right: Sequence[str] = ()) -> Table:
+def grid(*headings: str, right: Sequence[str] = ()) -> Table:
+    """A table without lines; columns named in `right` are of numbers."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for heading in headings:
         justify = "right" if heading in right else "left"
@@ -109,10 +117,13 @@ def _header(file: PopulationFile) -> RenderableType:
     grid.add_column()
     population = file.groupings[0].everybody
     table = file.table
-    rows = counted(table.rows, "person", "people")
+    rows = "no rows" if file.network is not None else counted(table.rows, "person", "people")
     structure = population.structure
     grid.add_row("structure", _text(f"{structure}: {population.description or _MEANING.get(structure, 'given')}"))
-    grid.add_row("fitted on", _text(rows if table.source is None else f"{table.source}, {rows}"))
+    grid.add_row(
+        "fitted on" if file.network is None else "stated in",
+        _text(rows if table.source is None else f"{table.source}, {rows}"),
+    )
     label = file.label
     if label is not None:
         outcomes = f"{', '.join(label.favorable)} favorable, {', '.join(label.unfavorable) or 'nothing'} not"
@@ -126,16 +137,20 @@ def _header(file: PopulationFile) -> RenderableType:
 
 def _groups(grouping: StoredGrouping, everything: bool) -> RenderableType:
     label = {kind: population for kind, population in grouping.populations.items() if kind != "everybody"}
-    numbers = ["people", *label]
+    stated = not grouping.everybody.sizes.any()
+    numbers = ["probability" if stated else "people", *({} if stated else label)]
     mixed = isinstance(grouping.everybody, MixturePopulation)
-    table = _grid(
+    table = grid(
         *grouping.sensitive, *numbers, *(["from the rows"] if mixed else []), right=[*numbers, "from the rows"]
     )
     people = grouping.everybody
-    order = np.argsort(-people.sizes, kind="stable").tolist()
+    order = np.argsort(-people.shares, kind="stable").tolist()
     most = len(order) if everything else 2 * _MOST_ROWS
     for position in order[:most]:
         key = people.groups[position]
+        if stated:
+            table.add_row(*map(_text, key), Text(f"{people.shares[position]:.6f}"))
+            continue
         sizes = [_size(population, key) for population in label.values()]
         cells = [*(_text(value) for value in key), Text(f"{people.sizes[position]:,}"), *map(Text, sizes)]
         if isinstance(people, MixturePopulation):
@@ -151,8 +166,14 @@ def _size(population: Population, key: tuple[str, ...]) -> str:
     return f"{population.sizes[population.groups.index(key)]:,}" if key in population.groups else "0"
 
 
+def _columns(file: PopulationFile, population: Population) -> Domain:
+    """The features that are columns, as the population has them."""
+    names = set(file.domain.names)
+    return Domain(tuple(feature for feature in population.domain.features if feature.name in names))
+
+
 def _features(domain: Domain, population: Population) -> RenderableType:
-    table = _grid("feature", "values", "depends on", right=("values",))
+    table = grid("feature", "values", "depends on", right=("values",))
     parents = population.parents
     for feature in domain.features:
         n = len(feature) - (feature.unseen is not None) - (feature.missing is not None)
@@ -189,7 +210,7 @@ def _chosen(population: Population, group: Mapping[str, str]) -> list[int]:
         raise PopulationFileError(
             f"no group is {', '.join(f'{held} {one}' for held, one in group.items())}{did_you_mean(value, known)}"
         )
-    return sorted(found, key=lambda position: -population.sizes[position])
+    return sorted(found, key=lambda position: -population.shares[position])
 
 
 def _tables(
@@ -204,9 +225,9 @@ def _tables(
     masses = population.masses(boxes, len(held))[:, chosen]
     labels = list(held.labels)
     title = f"{held.name}: probability by group"
-    parts: list[RenderableType] = [_matrix(title, labels, _keys(population, chosen), masses, whole, width)]
+    parts: list[RenderableType] = [matrix(title, labels, _keys(population, chosen), masses, whole, width)]
     node = next((node for node in _nodes(population) if node.feature == feature), None)
-    if node is None or not node.parents:
+    if node is None or not node.parents or population.structure == "network":
         return parts
     parent = next(one for one in _nodes(population) if one.feature == node.parents[0])
     above = population.domain.features[parent.feature]
@@ -218,7 +239,7 @@ def _tables(
             name = ", ".join(population.groups[group]) + (f", class {one + 1}" if n_classes > 1 else "")
             title = f"{held.name} given {above.name}, of {name}"
             table = node.table[group * n_classes + one]
-            parts += [Text(""), _matrix(title, states, given, table.T, whole, width)]
+            parts += [Text(""), matrix(title, states, given, table.T, whole, width)]
     if len(chosen) > len(shown_groups):
         parts.append(Text(f"… of {len(chosen) - len(shown_groups)} more groups; --group chooses", style="dim"))
     return parts
@@ -236,7 +257,7 @@ def _state_labels(labels: Sequence[str], node: Node) -> list[str]:
     return found
 
 
-def _matrix(
+def matrix(
     title: str, rows: Sequence[str], columns: Sequence[str], numbers: np.ndarray, whole: bool, width: int
 ) -> RenderableType:
     """Probabilities as a table; rows without any are left out, and long tables are cut unless `whole`."""
@@ -252,7 +273,7 @@ def _matrix(
         while end < len(names) and (end == start or taken + max(len(names[end]), 8) + 2 <= width):
             taken += max(len(names[end]), 8) + 2
             end += 1
-        table = _grid("", *names[start:end], right=names[start:end])
+        table = grid("", *names[start:end], right=names[start:end])
         for row in held:
             cells = (f"{number:.6f}" if number else "0" for number in numbers[row, start:end])
             table.add_row(Text(shown(rows[row], _LONGEST_NAME)), *map(Text, cells))

@@ -110,7 +110,9 @@ class Problem:
 
     def __init__(self, decision: AdditiveTrees, population: NetworkPopulation, groups: slice) -> None:
         self.n_groups = len(range(*groups.indices(population.n_groups)))
-        self.shares = population.sizes[groups] / max(float(population.sizes.sum()), 1.0)
+        rows = float(population.sizes.sum())
+        # Of a population that was not fitted on rows, every group counts in full.
+        self.shares = population.sizes[groups] / rows if rows > 0 else np.ones(self.n_groups)
         self.rule = np.array([decision.threshold, decision.slack, decision.base])
         ranked = np.array([ranks is not None for ranks in decision.ranks], dtype=np.int64)
         missing = np.array([cell is not None for cell in decision.missing], dtype=np.int64)

@@ -49,10 +49,9 @@ class StoredPeople:
         """Values of the features, and of the sensitive columns, by name."""
         import pandas as pd
 
-        domain = self._file.domain
+        features = self._grouping.everybody.domain.features[: points.shape[1]]
         columns = {
-            feature.name: drawn_values(feature, points[:, position], rng)
-            for position, feature in enumerate(domain.features)
+            feature.name: drawn_values(feature, points[:, position], rng) for position, feature in enumerate(features)
         }
         key = self._grouping.everybody.groups[group]
         for name, value in zip(self._grouping.sensitive, key, strict=True):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.population.base import Population
+    from justicia.population.networks import Network
     from justicia.tables.one_hot import OneHot
 
 __all__ = ["PopulationFile", "StoredGrouping", "StoredLabel", "Table"]
@@ -107,6 +108,8 @@ class PopulationFile:
         Time, as ISO 8601 has it.
     name, sha256 : str or None
         Of the file that it was read from.
+    network : Network or None
+        That states the populations; None when they were fitted.
     """
 
     domain: Domain
@@ -119,6 +122,7 @@ class PopulationFile:
     created: str | None = None
     name: str | None = None
     sha256: str | None = None
+    network: Network | None = None
 
     @property
     def structure(self) -> str:
@@ -163,7 +167,8 @@ class PopulationFile:
         ----------
         rows : int
         group : mapping from sensitive column to value, optional
-            Values of some sensitive columns of a grouping; groups are drawn by their rows. Left out: everybody.
+            Values of some sensitive columns of a grouping; groups are drawn by their rows, those of a network
+            by their probability. Left out: everybody.
         random_state : int or Generator, optional
 
         Returns
@@ -185,8 +190,8 @@ class PopulationFile:
         population = grouping.everybody
         inside = _matching(grouping, wanted)
         rng = np.random.default_rng(random_state)
-        share = population.sizes[inside] / population.sizes[inside].sum()
-        counts = rng.multinomial(rows, share)
+        share = population.shares[inside]
+        counts = rng.multinomial(rows, share / share.sum())
         people = StoredPeople(self, grouping)
         drawn = [
             people.draw(population.sample_points(position, int(count), rng), position, rng)

@@ -22,7 +22,7 @@ from justicia.population.stored.writing import SCHEMA
 from justicia.tables.one_hot import OneHot
 from justicia.words import did_you_mean, shown
 
-__all__ = ["population_from_json", "read_population_file"]
+__all__ = ["file_content", "parsed_json", "population_from_json", "read_population_file"]
 
 _MOST_BYTES = 1 << 28
 _MOST_DEPTH = 12
@@ -42,21 +42,32 @@ def read_population_file(path: str | os.PathLike[str]) -> PopulationFile:
         When it cannot be read, or is not what it has to be; the message says where.
     """
     place = Path(path)
+    content = file_content(place)
+    try:
+        return replace(population_from_json(content, place.name), sha256=hashlib.sha256(content).hexdigest())
+    except PopulationFileError as error:
+        raise PopulationFileError(f"{place.name}: {error}") from None
+
+
+def file_content(place: Path) -> bytes:
+    """All bytes of a file that is not too large.
+
+    Raises
+    ------
+    PopulationFileError
+        When there is no such file, or it cannot be read, or is larger than any population file has to be.
+    """
     if not place.is_file():
-        raise PopulationFileError(f"{os.fspath(path)}: there is no such population file")
+        raise PopulationFileError(f"{place}: there is no such population file")
     try:
         if place.stat().st_size > _MOST_BYTES:
             raise PopulationFileError(
                 f"{place.name} is larger than {_MOST_BYTES // 2**20:,} MB, which no population file has to be: fit it "
                 "with fewer --cells, columns or groups"
             )
-        content = place.read_bytes()
+        return place.read_bytes()
     except OSError as error:
-        raise PopulationFileError(f"{os.fspath(path)} cannot be read: {error.strerror}") from error
-    try:
-        return replace(population_from_json(content, place.name), sha256=hashlib.sha256(content).hexdigest())
-    except PopulationFileError as error:
-        raise PopulationFileError(f"{place.name}: {error}") from None
+        raise PopulationFileError(f"{place} cannot be read: {error.strerror}") from error
 
 
 def population_from_json(content: str | bytes, name: str | None = None) -> PopulationFile:
@@ -72,7 +83,7 @@ def population_from_json(content: str | bytes, name: str | None = None) -> Popul
     ------
     PopulationFileError
     """
-    item = Item(_parsed(content), "the file")
+    item = Item(parsed_json(content), "the file")
     if not isinstance(item.value, dict) or not isinstance(item.value.get("schema"), str):
         item.fail("is no population file: it names no schema (justicia population fit writes one)")
     if item.value["schema"] != SCHEMA:
@@ -99,7 +110,14 @@ def population_from_json(content: str | bytes, name: str | None = None) -> Popul
     return file
 
 
-def _parsed(content: str | bytes) -> Any:
+def parsed_json(content: str | bytes) -> Any:
+    """The value of a JSON text whose size and depth are bounded, and that gives no key twice.
+
+    Raises
+    ------
+    PopulationFileError
+        When it is no such text.
+    """
     try:
         text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
         _check_size(text)

@@ -89,7 +89,11 @@ def _population(population: Population) -> dict[str, Any]:
 
 
 def population_to_json(file: PopulationFile) -> str:
-    """The file as JSON text, a line for each list of numbers."""
+    """The file as JSON text, a line for each list of numbers; a network as such."""
+    if file.network is not None:
+        from justicia.population.networks.json_form import network_to_json
+
+        return network_to_json(file.network)
     held = to_dict(file)
     text = _laid_out(held, 0, ascii_only=False) + "\n"
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
