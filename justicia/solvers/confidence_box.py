@@ -1,9 +1,9 @@
 """The extreme rates of a decision over all populations of a structure whose tables lie in given bounds.
 
-The population's nodes are gone through, parents first (`justicia.solvers.situations`). Backwards from the last node, each
-situation gets the least and the largest value that a row of the node's table can give it: probabilities start at their
-lower bounds, and what is missing to 1 goes to the states of the best value first (a fractional knapsack, solved by
-sorting; as in robust dynamic programming, Nilim and El Ghaoui 2005).
+The population's nodes are gone through, parents first (`justicia.solvers.situations`). Backwards from the last node,
+each situation gets the least and the largest value that a row of the node's table can give it: probabilities start at
+their lower bounds, and what is missing to 1 goes to the states of the best value first (a fractional knapsack, solved
+by sorting; as in robust dynamic programming, Nilim and El Ghaoui 2005).
 
 A table may be a different one in different situations here, so the answer encloses the extremes over single tables; it
 is never wider than adding up the extreme masses of the leaves one by one.

@@ -157,7 +157,8 @@ class NearbyTables:
     def outer(self, largest: bool) -> np.ndarray:
         """Bound of the rate of every population within the radius, float64 array of shape (n_groups,)."""
         found = self._bounds(largest)[0][self._start]
-        return np.clip(found + (_ROUNDING if largest else -_ROUNDING), 0.0, 1.0)
+        # Where nobody can be accepted, nothing was rounded.
+        return np.where(found == 0.0, 0.0, np.clip(found + (_ROUNDING if largest else -_ROUNDING), 0.0, 1.0))
 
     def search(self, largest: bool) -> tuple[np.ndarray, np.ndarray]:
         """A population within the radius whose rate is small or large, found by coordinate ascent.
@@ -250,7 +251,7 @@ class NearbyTables:
                 passed = held[-1][rows][:, None] * table[step.level.above[rows]]
                 np.add.at(reach, step.following[rows], passed)
             held.append(reach[2:])
-        return held
+        return held[: len(self._steps)]
 
     def _changes(self, tables: list[np.ndarray]) -> np.ndarray:
         """What changing each table adds to the rate, those before it changed and those after it not."""
