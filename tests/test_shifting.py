@@ -128,3 +128,14 @@ def test_radius_that_is_no_distance(bad):
 def test_options_that_shifts_do_not_go_with(options):
     with pytest.raises(InputError, match="shift"):
         audit(shift=0.05, **options)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", ["adult", "compas", "german", "ricci", "titanic"])
+def test_found_populations_come_close_for_the_default_trees(data):
+    held = justicia.verify("tree", data, population="tree", shift=0.05)
+    for grouping in held.groupings:
+        for group in grouping.groups:
+            for rate in group.shift.values():
+                certain, reached = (float(one.hi) - float(one.lo) for one in (rate.within, rate.found))
+                assert reached <= certain <= 1.1 * reached + 1e-9
