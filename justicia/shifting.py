@@ -198,15 +198,16 @@ class _Ranges:
 
 def _ranges(population: Population, least: Decision, most: Decision, solution: Solution, radius: float) -> _Ranges:
     names = population.domain.names
+    if not names:
+        # Everybody has the same outcome, wherever probability is moved to.
+        return _Ranges("tables", solution.lo, solution.hi, (solution.lo, solution.hi), {})
     if isinstance(population, NetworkPopulation):
-        if not population.nodes:
-            return _Ranges("tables", solution.lo, solution.hi, (solution.lo, solution.hi), {})
         held = _of_network(population.nodes, names, least, most, radius)
         if held is not None:
             return held
         return _around(solution, shift_distance(population.nodes, radius))
     if isinstance(population, MixturePopulation):
-        held = _of_network(population.network.nodes, names, least, most, radius) if names else None
+        held = _of_network(population.network.nodes, names, least, most, radius)
         if held is not None:
             return _mixed(population, held, least, most, solution, radius)
         return _around(solution, _mixture_distance(population, radius))
@@ -230,11 +231,9 @@ def _around(solution: Solution, distance: np.ndarray) -> _Ranges:
 
 def _mixture_distance(mixture: MixturePopulation, radius: float) -> np.ndarray:
     """As `shift_distance`: the weights are the first table, and those of a class come after it."""
-    parts = [np.where(mixture.row_weights > 0, radius, 0.0)[:, None]]
-    if mixture.network.nodes:
-        parts.append(shift_distance(mixture.network.nodes, radius).reshape(mixture.weights.shape))
-    held = np.concatenate(parts, axis=1)
-    weights = _weights(mixture)[:, : held.shape[1]]
+    of_classes = shift_distance(mixture.network.nodes, radius).reshape(mixture.weights.shape)
+    held = np.concatenate([np.full((mixture.n_groups, 1), radius), of_classes], axis=1)
+    weights = _weights(mixture)
     own = np.where((weights > 0).sum(axis=1) > 1, radius, 0.0)
     most = np.where(weights > 0, held, 0.0).max(axis=1)
     return np.minimum(own + (weights * held).sum(axis=1), 1.0 - (1.0 - own) * (1.0 - most))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
+
 import jsonschema
 import numpy as np
 import pandas as pd
@@ -14,6 +17,7 @@ import justicia
 from justicia import shifting
 from justicia.errors import InputError
 from justicia.report.json import schema
+from tests.solvers.test_shifted import cells_of, random_nearby, rate_of, support_of
 
 
 def table(n=300, seed=0):
@@ -139,3 +143,68 @@ def test_found_populations_come_close_for_the_default_trees(data):
             for rate in group.shift.values():
                 certain, reached = (float(one.hi) - float(one.lo) for one in (rate.within, rate.found))
                 assert reached <= certain <= 1.1 * reached + 1e-9
+
+
+def test_ranges_of_a_mixture_hold_the_rates_of_random_mixtures():
+    """Weights, rows and the tables of every class moved at random, the rates added up over all points."""
+    rng = np.random.default_rng(5)
+    held = audit(population="auto", shift=0.1)
+    grouping, decision = held.groupings[0], held.decision
+    mixture = grouping.population
+    sizes = mixture.domain.sizes
+    points = np.array(list(product(*map(range, sizes))))
+    accepted = decision.evaluate(points)
+    groups, people, counts = mixture.rows.support
+    for position in range(mixture.n_groups):
+        share = np.zeros(sizes)
+        own = groups == position
+        np.add.at(share, tuple(people[own].T), counts[own] / counts[own].sum())
+        weights = np.append(mixture.row_weights[position], mixture.weights[position])
+        reached = []
+        for _ in range(500):
+            rows = random_nearby(rng, share.ravel(), share.ravel() > 0, 0.1)
+            rates = [rows[accepted].sum()]
+            for one in range(mixture.n_classes):
+                nodes = [
+                    replace(
+                        node,
+                        table=node.table[[position]],
+                        within=None if node.within is None else node.within[[position]],
+                    )
+                    for node in mixture.of_class(one).nodes
+                ]
+                tables = [
+                    np.array([random_nearby(rng, row, support_of(node, nodes), 0.1) for row in cells_of(node)])
+                    for node in nodes
+                ]
+                rates.append(rate_of(decision, nodes, tables, sizes))
+            reached.append(random_nearby(rng, weights, weights > 0, 0.1) @ rates)
+        rate = grouping.groups[position].selection_rate
+        assert rate.lo <= min(reached) <= max(reached) <= rate.hi
+        # They come near the ends: the range is not idle.
+        assert max(reached) - min(reached) > 0.4 * (rate.hi - rate.lo)
+
+
+def test_cells_of_a_file_that_the_model_divides_widen_both_ends(tmp_path):
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], 400), "x": rng.normal(size=400).round(3)})
+    model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(frame[["x"]], frame["x"] > 0.123)
+    fitted = justicia.fit_population(frame, sensitive_features="sex", structure="independent", cells=4)
+    held = justicia.verify(model, frame, sensitive_features="sex", population=fitted, shift=0.05)
+    jsonschema.Draft202012Validator(schema()).validate(held.to_dict())
+    for group in held.groupings[0].groups:
+        rate = group.shift["selection_rate"]
+        assert rate.found is None
+        assert float(rate.unshifted.hi) > float(rate.unshifted.lo)
+        assert float(rate.within.lo) == pytest.approx(float(rate.unshifted.lo) - 0.05)
+        assert float(rate.within.hi) == pytest.approx(float(rate.unshifted.hi) + 0.05)
+
+
+def test_a_model_that_depends_on_nothing():
+    frame, label = table()
+    for population in ("tree", "auto", "empirical"):
+        model = DecisionTreeClassifier(max_depth=1).fit(frame[["x", "z"]], np.where(label == 0, 0, 0))
+        held = justicia.verify(model, frame, sensitive_features="sex", favorable="0", population=population, shift=0.2)
+        assert [(group.selection_rate.lo, group.selection_rate.hi) for group in held.groupings[0].groups] == [
+            (1, 1)
+        ] * 2
