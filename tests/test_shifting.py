@@ -66,6 +66,7 @@ def test_ranges_hold_the_verified_rate_and_what_was_found(model, population):
     assert held.groupings[0].fit == plain.groupings[0].fit
     assert held.groupings[0].errors == plain.groupings[0].errors
     assert "shifted" in held.to_text()
+    assert held.by_group["unshifted_lo"].tolist() == plain.by_group["selection_rate_lo"].tolist()
 
 
 def test_rows_move_as_one_distribution():

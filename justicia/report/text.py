@@ -232,7 +232,7 @@ def _bound(grouping: GroupingAudit, name: str) -> str:
 def _moved(changes: tuple[Change, ...] | None) -> str:
     """The parts of a shift by what they change."""
     if changes is None:
-        return "not known: the range is by distance or encloses ties, and no worst population was looked for"
+        return "not known: no worst population was looked for"
     names = {"rows": "(the rows)", "weights": "(share of the rows and of each class)"}
     return ", ".join(f"{one.feature or names[one.part]} {one.change:+.4f}" for one in changes) or "nothing"
 
