@@ -28,6 +28,7 @@ from justicia.inputs import (
 from justicia.judging import RequirementAudit, judge
 from justicia.metrics import measure_name
 from justicia.questions import Question
+from justicia.shifting import check_shift, shift_rates
 from justicia.uncertainty import uncertainty_of
 from justicia.words import counted, listed
 
@@ -219,6 +220,7 @@ def verify(
     check_fit: bool = False,
     bounds: bool = False,
     bootstrap: int = 0,
+    shift: float | None = None,
     features: Sequence[str] | None = None,
     one_hot: Mapping[str, Sequence[str]] | bool | None = None,
     missing: str = "error",
@@ -275,6 +277,9 @@ def verify(
     bootstrap : int
         Number of times that people are drawn from the population and audited anew, for intervals of verified rates and
         measures; see `justicia.bootstrap`. It gets the time limit once more.
+    shift : float in [0, 1], optional
+        Verified rates and measures are ranges over all populations whose tables are within this total variation
+        distance of the population's, row by row; see `justicia.shifting`.
     features : sequence of str, optional
         The columns that a model fitted without column names takes, in its order.
     one_hot : mapping of str to sequence of str, or False, optional
@@ -316,6 +321,7 @@ def verify(
     check_numbers(confidence, time_limit, tolerance, delta)
     replicates = check_replicates(bootstrap, confidence)
     check_choices(search, missing)
+    radius = check_shift(shift, search, bounds=bounds, bootstrap=replicates)
 
     with Announcements() as said:
         requirements = as_requirements(require)
@@ -371,7 +377,8 @@ def verify(
             groups = [one.beside(file.grouping(one.sensitive).everybody.groups) for one in groups]
         question = Question(
             decision, domain, points, frame, groups, roles.strata,
-            structure, engine, solvers.Effort(search, time_limit, tolerance, delta), requirements, progress,
+            structure, engine, solvers.Effort(search, time_limit, tolerance, delta),
+            () if radius else requirements, progress,
             seen.one_hot, seen.expansion, stored, frozenset(edges),
         )  # fmt: skip
         groupings = []
@@ -385,11 +392,13 @@ def verify(
             uncertainty = uncertainty_of(
                 question, grouping, answers, check.selected, confidence, bounds=bounds, replicates=replicates, seed=seed
             )
+            shifts = {kind: shift_rates(held, radius, len(grouping.groups)) for kind, held in answers.items() if radius}
             groupings.append(
                 compare(
-                    grouping, asked.people, asked.solution, check.selected, strata, confidence, held_out, uncertainty
+                    grouping, asked.people, asked.solution, check.selected, strata, confidence, held_out, uncertainty,
+                    shifts,
                 )
-            )
+            )  # fmt: skip
         warn_of_weakness(groupings, roles, check, asked=given.label is not None)
         warn_of_width(groupings, tolerance, time_limit, interrupted=question.effort.interruption.pressed)
         warn_of_fit(groupings)

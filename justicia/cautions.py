@@ -32,7 +32,7 @@ def warn_of_width(
         rate
         for grouping in groupings
         for group in grouping.reported
-        for rate in (group.selection_rate, group.tpr, group.fpr)
+        for rate in map(group.unshifted, ("selection_rate", "tpr", "fpr"))
     ]
     widest = max((float(rate.hi) - float(rate.lo) for rate in held if rate is not None), default=0.0)
     if widest <= tolerance + EXACT:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from justicia.population import Population
     from justicia.questions import Asked
+    from justicia.shifting import Shift, ShiftedRate
     from justicia.solvers import Solution
     from justicia.tables import Grouping
 
@@ -92,6 +93,8 @@ class GroupAudit:
         Bootstrap intervals of the same rates, where they were asked for.
     bounds : dict of str to (dict of str to (Enclosure or None))
         Bounds by the rows of the same rates, by their names in `justicia.bounding.CLAIMS`.
+    shift : dict of str to ShiftedRate
+        Of the same rates, where shifts of the population were asked for: the verified rates are ranges then.
     """
 
     group: dict[str, str]
@@ -109,11 +112,18 @@ class GroupAudit:
     intervals: dict[str, Enclosure] = field(default_factory=dict)
     bootstrap: dict[str, Enclosure] = field(default_factory=dict)
     bounds: dict[str, dict[str, Enclosure | None]] = field(default_factory=dict)
+    shift: dict[str, ShiftedRate] = field(default_factory=dict)
+
+    def unshifted(self, kind: str) -> Enclosure | None:
+        """The verified rate under the population itself."""
+        held: Enclosure | None = self.shift[kind].unshifted if kind in self.shift else getattr(self, kind)
+        return held
 
     def narrowest(self, kind: str) -> Enclosure | None:
-        """The statistical bounds of a rate where there are some, else the certain ones."""
-        certain: Enclosure | None = getattr(self, kind)
-        return self.intervals.get(kind, certain)
+        """The statistical bounds of a rate under the population itself where there are some, else the certain ones."""
+        if kind in self.shift:
+            return self.shift[kind].statistical or self.shift[kind].unshifted
+        return self.intervals.get(kind, self.unshifted(kind))
 
 
 @dataclass(frozen=True)
@@ -146,6 +156,8 @@ class MeasureAudit:
         Bootstrap interval of the verified value, where it was asked for.
     bounds : dict of str to (Enclosure or None)
         From the groups' bounds by the rows, by name.
+    unshifted : Measure or None
+        Under the population itself, where `verified` is a range over its shifts.
     """
 
     verified: Measure
@@ -156,6 +168,7 @@ class MeasureAudit:
     simultaneous: Enclosure | None = None
     bootstrap: Enclosure | None = None
     bounds: dict[str, Enclosure | None] = field(default_factory=dict)
+    unshifted: Measure | None = None
 
 
 @dataclass(frozen=True)
@@ -179,6 +192,8 @@ class GroupingAudit:
         The same on rows held out; None when it was not asked for.
     uncertainty : Uncertainty
         Bounds by the rows, and the bootstrap.
+    shifts : dict of str to Shift
+        By kind of rate; empty when they were not asked for. `solution` and `strata` are of the population itself.
     """
 
     sensitive: tuple[str, ...]
@@ -192,6 +207,17 @@ class GroupingAudit:
     fit: Fit
     held_out: Fit | None = None
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
+    shifts: Mapping[str, Shift] = field(default_factory=dict)
+
+    @property
+    def shift(self) -> Shift | None:
+        """Of the selection rates; None when it was not asked for."""
+        return self.shifts.get("selection_rate")
+
+    def shifted(self, extreme: Extreme) -> ShiftedRate | None:
+        """What shifts do to the selection rate of an extreme group."""
+        by_values = {tuple(group.group.values()): group for group in self.groups}
+        return by_values[tuple(extreme.group.values())].shift.get("selection_rate")
 
     @property
     def stopped(self) -> set[str]:
@@ -271,6 +297,7 @@ def compare(
     confidence: float,
     held_out: Fit | None = None,
     uncertainty: Uncertainty | None = None,
+    shifts: Mapping[str, Shift] | None = None,
 ) -> GroupingAudit:
     """Audit one grouping.
 
@@ -290,8 +317,11 @@ def compare(
         Of populations fitted without the rows that they are compared with.
     uncertainty : Uncertainty, optional
         Bounds by the rows, and the bootstrap.
+    shifts : mapping of str to Shift, optional
+        By kind of rate: their ranges are the verified rates then.
     """
     uncertainty = Uncertainty() if uncertainty is None else uncertainty
+    shifts = {} if shifts is None else shifts
     counts = {"selection_rate": _counts(groups, selected, np.ones(len(selected), dtype=bool))}
     n_known = len(solution.enclosures)
     unknown: tuple[None, ...] = (None,) * (len(groups.groups) - n_known)
@@ -303,6 +333,10 @@ def compare(
         "selection_rate": (*solution.intervals, *unknown),
         **{kind: stratum.intervals for kind, stratum in strata.items()},
     }
+    unshifted = Rates(**verified) if shifts else None
+    for kind, shift in shifts.items():
+        verified[kind] = [None if one is None else one.within for one in shift.rates]
+        inner[kind] = tuple(None if one is None else one.interval for one in shift.rates)
     samples = {kind: _sample_rates(k, n, confidence) for kind, (k, n) in counts.items()}
     none: list[Any] = [None] * len(groups.groups)
     (k, n), positives, negatives = counts["selection_rate"], counts.get("tpr"), counts.get("fpr")
@@ -323,6 +357,7 @@ def compare(
             {kind: one for kind, held in inner.items() if held and (one := held[i]) is not None},
             uncertainty.bootstrap_of(i),
             uncertainty.bounds_of(i),
+            {kind: rate for kind, shift in shifts.items() if (rate := shift.rates[i]) is not None},
         )
         for i, group in enumerate(groups.groups)
     ]
@@ -334,12 +369,13 @@ def compare(
         population,
         solution,
         strata,
-        _extreme(audits, solution.best, solution.enclosures),
-        _extreme(audits, solution.worst, solution.enclosures),
-        _measures(verified, inner, counts, confidence, uncertainty),
+        _extreme(audits, solution.best, n_known),
+        _extreme(audits, solution.worst, n_known),
+        _measures(verified, inner, counts, confidence, uncertainty, unshifted),
         measure_fit(groups, solution.enclosures, k, n, confidence),
         held_out,
         uncertainty,
+        shifts,
     )
 
 
@@ -364,7 +400,9 @@ def _sample_rates(k: np.ndarray, n: np.ndarray, confidence: float) -> list[Sampl
     ]
 
 
-def _extreme(audits: Sequence[GroupAudit], index: int, enclosures: Sequence[Enclosure]) -> Extreme:
+def _extreme(audits: Sequence[GroupAudit], index: int, n_known: int) -> Extreme:
+    """The group at a position, among the first ones, whose rates are known."""
+    enclosures = [rate for audit in audits[:n_known] if (rate := audit.selection_rate) is not None]
     own = enclosures[index]
     rest = [i for i in range(len(enclosures)) if i != index and enclosures[i].overlaps(own)]
     tied = bool(rest) and all(enclosures[i].exact for i in (index, *rest))
@@ -377,6 +415,7 @@ def _measures(
     counts: dict[str, tuple[np.ndarray, np.ndarray]],
     confidence: float,
     uncertainty: Uncertainty,
+    unshifted: Rates | None,
 ) -> dict[str, MeasureAudit]:
     narrowed = {
         kind: [b or a for a, b in zip(rates, inner[kind] or [None] * len(rates), strict=True)]
@@ -404,6 +443,7 @@ def _measures(
             exact_interval if sample.value else None,
             uncertainty.bootstrap_of_measure(name),
             uncertainty.bounds_of_measure(name),
+            None if unshifted is None else measure(name, unshifted),
         )
     return audits
 

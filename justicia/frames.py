@@ -34,6 +34,7 @@ def group_frame(grouping: GroupingAudit) -> pd.DataFrame:
                 "sample_hi": np.nan if sample is None else sample.hi,
                 **(_interval_columns(group) if grouping.solution.interval is not None else {}),
                 **_sampling_columns(group, grouping.uncertainty),
+                **(_unshifted_columns(group) if grouping.shift is not None else {}),
                 **(_label_columns(group) if grouping.strata else {}),
             }
         )
@@ -61,6 +62,12 @@ def _sampling_columns(group: GroupAudit, uncertainty: Uncertainty) -> dict[str, 
         for name, value in held.items()
         for end in ("lo", "hi")
     }
+
+
+def _unshifted_columns(group: GroupAudit) -> dict[str, float]:
+    """A group's selection rate under the population itself, where the verified one is a range over its shifts."""
+    held = group.unshifted("selection_rate")
+    return {f"unshifted_{end}": np.nan if held is None else float(getattr(held, end)) for end in ("lo", "hi")}
 
 
 def _label_columns(group: GroupAudit) -> dict[str, float]:

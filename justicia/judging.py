@@ -54,6 +54,9 @@ def judge(requirement: Requirement, groupings: Sequence[GroupingAudit]) -> Requi
             if rows.status != verdict.status:
                 reason = f"{verdict.reason} (by the rows alone, {held.sample.value}, it is {rows.status})"
                 verdict = replace(verdict, reason=reason)
+        if held is not None and held.unshifted is not None and grouping.shift is not None:
+            says = f"over all shifts of the population by {grouping.shift.radius:g} (unshifted {held.unshifted.value})"
+            verdict = replace(verdict, reason=f"{says}, {verdict.reason}")
         if held is not None:
             verdict = replace(verdict, reason=verdict.reason + _straddles(requirement, verdict, held, grouping))
         verdicts.append((verdict, grouping))

@@ -45,12 +45,22 @@ class Asked:
         Positions of those groups in the grouping.
     fitted_to : Tally or None
         What the population was fitted to; None for one that is given.
+    looked_at : Seen or None
+        What the engine was asked.
     """
 
     people: Population
     solution: Solution
     kept: np.ndarray
     fitted_to: Tally | None
+    looked_at: Seen | None = None
+
+    @property
+    def seen(self) -> Seen:
+        """What the engine was asked."""
+        if self.looked_at is None:
+            raise ValueError("it is not known what the engine was asked")
+        return self.looked_at
 
     @property
     def tally(self) -> Tally:
@@ -139,7 +149,7 @@ class Question:
         seen = Seen(people, self.decision, self.decision) if self.given is None else self.given.seen(people)
         effort = replace(self.effort, watch=watch)
         solution = solve_between(self.engine, seen.population, seen.least, seen.most, effort)
-        return Asked(people, solution, kept, tally)
+        return Asked(people, solution, kept, tally, seen)
 
     def _population(
         self, grouping: Grouping, rows: np.ndarray | None, kind: str

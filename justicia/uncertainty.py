@@ -130,9 +130,12 @@ def error_sizes(grouping: GroupingAudit) -> dict[str, dict[str, float | None]]:
         group = by_values[tuple(extreme.group.values())]
         sample = group.sample_rate
         rows = None if sample is None else Enclosure(sample.value, sample.value)
-        _put_errors(found, name, group.selection_rate, rows, None if sample is None else sample.simultaneous)
+        _put_errors(
+            found, name, group.unshifted("selection_rate"), rows, None if sample is None else sample.simultaneous
+        )
     impact = grouping.measures["disparate_impact"]
-    _put_errors(found, "disparate_impact", impact.verified.value, impact.sample.value, impact.simultaneous)
+    verified = (impact.unshifted or impact.verified).value
+    _put_errors(found, "disparate_impact", verified, impact.sample.value, impact.simultaneous)
     return found
 
 

@@ -112,6 +112,12 @@ class _Bar:
     help="Intervals of verified rates and measures, from people drawn from the population; 200 are usual.",
 )
 @click.option(
+    "--shift",
+    type=float,
+    metavar="RADIUS",
+    help="Ranges over all populations whose tables are this near, as in .05; requirements are judged by them.",
+)
+@click.option(
     "--json",
     "json_file",
     metavar="FILE",

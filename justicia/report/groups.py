@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from justicia.comparison import GroupAudit, GroupingAudit
     from justicia.enclosure import Enclosure
 
-__all__ = ["BOOTSTRAP", "MOST_GROUPS", "STATISTICAL", "group_table", "number", "outside", "percent"]
+__all__ = ["BOOTSTRAP", "MOST_GROUPS", "SHIFTED", "STATISTICAL", "group_table", "number", "outside", "percent"]
 
 STATISTICAL = "statistical"
 """Heading of bounds that hold but for a small probability."""
 BOOTSTRAP = "bootstrap"
 """Heading of bootstrap intervals."""
+SHIFTED = "shifted"
+"""Heading of ranges over shifts of the population."""
 MOST_GROUPS = 40
 """Longer tables show the groups at both ends, and the smallest."""
 _ENDS = 10
@@ -96,7 +98,8 @@ def _columns(
     """Columns that fit beside the names."""
     inner = [STATISTICAL] if grouping.solution.interval is not None else []
     drawn = [BOOTSTRAP] if grouping.uncertainty.bootstrap is not None else []
-    columns = ["people", "verified", *inner, *drawn, "", "rows", percent(confidence)]
+    moved = [SHIFTED] if grouping.shift is not None else []
+    columns = ["people", "verified", *inner, *drawn, *moved, "", "rows", percent(confidence)]
     columns += ["TPR", "FPR"] if grouping.strata else []
     taken = sum(
         2 + max([len(shown(name, _LONGEST_NAME)), *(len(names[row][position]) for row in rows)])
@@ -125,9 +128,10 @@ def _cells(group: GroupAudit, largest: float, confidence: float) -> dict[str, st
         "FPR": _rate(group.narrowest("fpr")),
         STATISTICAL: _rate(group.narrowest("selection_rate")),
         BOOTSTRAP: _rate(group.bootstrap.get("selection_rate")),
+        SHIFTED: _rate(rate if group.shift else None),
     }
     if rate is not None and sample is not None:
-        held["verified"] = number(rate) + ("*" if outside(group) else " ")
+        held["verified"] = _rate(group.unshifted("selection_rate")) + ("*" if outside(group) else " ")
         held[""] = "█" * (round(_BAR * middle(group) / largest) if largest else 0)
         held["rows"] = f"{float(sample.value):.4f}"
         held[percent(confidence)] = f"{sample.lo:.4f} to {sample.hi:.4f}"

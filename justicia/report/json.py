@@ -16,6 +16,7 @@ from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.errors import InputError
 from justicia.metrics import RATES_OF
 from justicia.population.mixture import MixturePopulation
+from justicia.shifting import METHODS, SUPPORT
 
 if TYPE_CHECKING:
     from justicia.audit import Audit
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from justicia.enclosure import Enclosure
     from justicia.fitting import Fit
     from justicia.population.stored import PopulationFile
+    from justicia.shifting import Change
 
 __all__ = ["SCHEMA", "audit_to_dict", "audit_to_json", "fixed_time", "schema"]
 
@@ -179,6 +181,7 @@ def _grouping(grouping: GroupingAudit, confidence: float, given: PopulationFile 
         "errors": grouping.errors,
         "bounds": _claims(grouping, confidence),
         "bootstrap": _bootstrap(grouping),
+        "shift": _shift(grouping),
         "groups": [_group(group, grouping, confidence) for group in grouping.reported],
         "most_favored": _extreme(grouping.most_favored),
         "least_favored": _extreme(grouping.least_favored),
@@ -209,6 +212,34 @@ def _bootstrap(grouping: GroupingAudit) -> dict[str, Any] | None:
     return {"replicates": held.asked, "reached": held.reached, "stopped": held.stopped}
 
 
+def _shift(grouping: GroupingAudit) -> dict[str, Any] | None:
+    """What the ranges over shifts of the population are, and what moves the extreme groups' selection rates."""
+    if grouping.shift is None:
+        return None
+    most, least = (grouping.shifted(end) for end in (grouping.most_favored, grouping.least_favored))
+    return {
+        "radius": grouping.shift.radius,
+        "support": SUPPORT,
+        "methods": {
+            kind: {"name": held.method, "claim": METHODS[held.method]}
+            if (held := grouping.shifts.get(kind)) is not None
+            else None
+            for kind in ("selection_rate", "tpr", "fpr")
+        },
+        "most_favored_raised_by": None if most is None else _changes(most.highest),
+        "least_favored_lowered_by": None if least is None else _changes(least.lowest),
+    }
+
+
+def _changes(changes: tuple[Change, ...] | None) -> list[dict[str, Any]] | None:
+    return None if changes is None else [dataclasses.asdict(one) for one in changes]
+
+
+def _shifted(group: GroupAudit, kind: str) -> dict[str, Any] | None:
+    held = group.shift.get(kind)
+    return None if held is None else {"unshifted": _bounds(held.unshifted), "found": _or_none(held.found)}
+
+
 def _fit(grouping: GroupingAudit, fit: Fit) -> dict[str, Any]:
     reported = {tuple(group.group.values()) for group in grouping.reported}
     return {
@@ -237,6 +268,7 @@ def _verified(group: GroupAudit, kind: str, grouping: GroupingAudit) -> dict[str
         "interval": _sampling(group.bootstrap.get(kind), statistical, grouping),
         "statistical": statistical,
         **{name: _or_none(bounds.get(name)) for name in CLAIMS},
+        "shift": _shifted(group, kind),
     }
 
 
@@ -304,6 +336,7 @@ def _measure(measure: MeasureAudit, name: str, grouping: GroupingAudit, confiden
         "interval": _sampling(measure.bootstrap, statistical, grouping),
         "statistical": statistical,
         **{bound: _or_none(measure.bounds.get(bound)) for bound in CLAIMS},
+        "unshifted": None if measure.unshifted is None else _or_none(measure.unshifted.value),
         "sample": None
         if sample.value is None
         else {

@@ -13,8 +13,18 @@ from justicia.bounding import CLAIMS
 from justicia.enclosure import EXACT
 from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.metrics import RATES_OF
-from justicia.report.groups import BOOTSTRAP, MOST_GROUPS, STATISTICAL, group_table, number, outside, percent
+from justicia.report.groups import (
+    BOOTSTRAP,
+    MOST_GROUPS,
+    SHIFTED,
+    STATISTICAL,
+    group_table,
+    number,
+    outside,
+    percent,
+)
 from justicia.report.scores import rule_text, score_table
+from justicia.shifting import METHODS, SUPPORT
 from justicia.words import counted, shown
 
 if TYPE_CHECKING:
@@ -22,6 +32,7 @@ if TYPE_CHECKING:
 
     from justicia.audit import Audit
     from justicia.comparison import Extreme, GroupingAudit, MeasureAudit
+    from justicia.shifting import Change
 
 __all__ = ["audit_to_text", "render"]
 
@@ -152,10 +163,19 @@ def _grouping(grouping: GroupingAudit, confidence: float, width: int, all_groups
     if grouping.uncertainty.bounds:
         for name in CLAIMS:
             facts.add_row(name.replace("_", " "), Text(_bound(grouping, name)))
+    if grouping.shift is not None:
+        for title_, extreme, way in (
+            ("raised by", grouping.most_favored, "highest"),
+            ("lowered by", grouping.least_favored, "lowest"),
+        ):
+            held = grouping.shifted(extreme)
+            if held is not None:
+                facts.add_row(title_, _text(f"{', '.join(extreme.group.values())}: {_moved(getattr(held, way))}"))
     measures = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     inner = any(measure.statistical is not None for measure in grouping.measures.values())
     drawn = grouping.uncertainty.bootstrap is not None
     more = [*([STATISTICAL] if inner else []), *([BOOTSTRAP] if drawn else [])]
+    more += [SHIFTED] if grouping.shift is not None else []
     for heading in ("measure", "verified", *more, "rows", percent(confidence)):
         measures.add_column(heading, no_wrap=True)
     measures.add_column("")
@@ -209,8 +229,17 @@ def _bound(grouping: GroupingAudit, name: str) -> str:
     return ", ".join("none" if one is None else number(one) for one in held)
 
 
+def _moved(changes: tuple[Change, ...] | None) -> str:
+    """The parts of a shift by what they change."""
+    if changes is None:
+        return "not known: no worst population was looked for"
+    names = {"rows": "(the rows)", "weights": "(share of the rows and of each class)"}
+    return ", ".join(f"{one.feature or names[one.part]} {one.change:+.4f}" for one in changes) or "nothing"
+
+
 def _measure(name: str, measure: MeasureAudit, inner: bool, drawn: bool) -> list[RenderableType]:
-    verified, sample, interval = measure.verified, measure.sample, measure.interval
+    ranged, sample, interval = measure.verified, measure.sample, measure.interval
+    verified = ranged if measure.unshifted is None else measure.unshifted
     value = "undefined" if verified.value is None else number(verified.value)
     note = verified.undefined or ""
     between = "" if interval is None else f"{float(interval.lo):.4f} to {float(interval.hi):.4f}"
@@ -220,6 +249,7 @@ def _measure(name: str, measure: MeasureAudit, inner: bool, drawn: bool) -> list
         Text(value, style="bold"),
         *([Text("undefined" if narrowed.value is None else number(narrowed.value), style="bold")] if inner else []),
         *([Text("-" if measure.bootstrap is None else number(measure.bootstrap))] if drawn else []),
+        *([] if measure.unshifted is None else [Text("undefined" if ranged.value is None else number(ranged.value))]),
         Text("undefined" if sample.value is None else number(sample.value)),
         between,
         Text(f"incomplete: {note}" if note and verified.value is not None else note, style="yellow"),
@@ -244,6 +274,14 @@ def _definitions(audit: Audit) -> RenderableType:
     if made:
         says = "sampling error of verified values; measures for all groups together, rates one by one"
         grid.add_row(BOOTSTRAP, f"{says}; {', '.join(sorted(made))} at confidence {audit.confidence:g}")
+    shifts = [shift for grouping in audit.groupings for shift in grouping.shifts.values()]
+    if shifts:
+        ways = "; ".join(METHODS[name] for name in METHODS if name in {shift.method for shift in shifts})
+        grid.add_row(
+            SHIFTED,
+            f"certain range over all populations whose table rows each move by {shifts[0].radius:g} in total variation "
+            f"at most, inside {SUPPORT}; found by {ways}",
+        )
     deltas = [grouping.delta(*RATES_OF[name]) for grouping in audit.groupings for name in grouping.measures]
     if any(deltas):
         grid.add_row(

@@ -1,11 +1,9 @@
 """The extreme rates of a decision over all populations of a structure whose tables lie in given bounds.
 
-The population's nodes are gone through, parents first. Of a decision tree, what matters of the states seen so far is
-which leaves are still within reach, and the states on which later tables depend; of other decisions, every point of a
-small domain is a situation of its own. Backwards from the last node, each
-situation gets the least and the largest value that a row of the node's table can give it: probabilities start at their
-lower bounds, and what is missing to 1 goes to the states of the best value first (a fractional knapsack, solved by
-sorting; as in robust dynamic programming, Nilim and El Ghaoui 2005).
+The population's nodes are gone through, parents first (`justicia.solvers.situations`). Backwards from the last node,
+each situation gets the least and the largest value that a row of the node's table can give it: probabilities start at
+their lower bounds, and what is missing to 1 goes to the states of the best value first (a fractional knapsack, solved
+by sorting; as in robust dynamic programming, Nilim and El Ghaoui 2005).
 
 A table may be a different one in different situations here, so the answer encloses the extremes over single tables; it
 is never wider than adding up the extreme masses of the leaves one by one.
@@ -14,17 +12,17 @@ is never wider than adding up the extreme masses of the leaves one by one.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from justicia.encoders.decisions import Decision, Tree
+from justicia.solvers.situations import Level, situations_of_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from justicia.population.base import Boxes, Node
+    from justicia.population.base import Boxes
     from justicia.population.confidence import ConfidentNode
 
 __all__ = ["best_mean", "extreme_rates"]
@@ -35,27 +33,6 @@ MOST_POINTS = 2_000_000
 """Points of the domain times groups; with more of them, a tree's leaves are added up, and others have no answer."""
 _MOST_NUMBERS = 2_000_000
 _ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class _Level:
-    """One node, in every situation before it.
-
-    Attributes
-    ----------
-    node : ConfidentNode
-    above : int array of shape (n_situations,)
-        State of the parent.
-    kinds : list of int arrays
-        For each state, cells that the decision cannot tell apart have one number.
-    following : list of int arrays of shape (n_situations, n_kinds)
-        For each state, the situation after each kind of cells; 0 and 1 are rejected and accepted for good.
-    """
-
-    node: ConfidentNode
-    above: np.ndarray
-    kinds: list[np.ndarray]
-    following: list[np.ndarray]
 
 
 def extreme_rates(decision: Decision, confident: Sequence[ConfidentNode]) -> tuple[np.ndarray, np.ndarray] | None:
@@ -174,99 +151,23 @@ def _passed(one: ConfidentNode, above: np.ndarray, values: np.ndarray, largest: 
 
 def _of_tree(decision: Tree, confident: Sequence[ConfidentNode]) -> tuple[np.ndarray, np.ndarray] | None:
     """Situations are the leaves within reach; None when there are more than `MOST_SITUATIONS`."""
-    reached = [(node, box) for node, box in decision.walk(whole=True) if decision.outcomes[node] >= 0]
-    accepted = sum(1 << i for i, (node, _) in enumerate(reached) if decision.outcomes[node] == 1)
-    boxes = [box for _, box in reached]
-    n_groups = len(confident[0].lower)
-    if accepted in (0, (1 << len(boxes)) - 1):
-        same = np.full(n_groups, float(accepted != 0))
-        return same, same.copy()
-    levels = _levels(boxes, accepted, _relevant(confident, boxes))
-    if levels is None:
+    held = situations_of_tree(decision, [one.node for one in confident], MOST_SITUATIONS)
+    if held is None:
         return None
+    by_feature = {one.node.feature: one for one in confident}
     ends = []
     for largest in (False, True):
-        values = np.zeros((2, n_groups))
+        values = np.zeros((2, len(confident[0].lower)))
         values[1] = 1.0
-        for level in reversed(levels):
-            values = np.concatenate([values[:2], _stepped(level, values, largest)])
-        ends.append(values[2])
+        for level in reversed(held.levels):
+            values = np.concatenate([values[:2], _stepped(level, by_feature[level.node.feature], values, largest)])
+        ends.append(values[held.start])
     return ends[0], ends[1]
 
 
-def _relevant(confident: Sequence[ConfidentNode], boxes: Sequence[dict[int, np.ndarray]]) -> list[ConfidentNode]:
-    """Nodes with a condition at or below them, depth first, so that few states have to be remembered."""
-    tested = {feature for box in boxes for feature in box}
-    below: dict[int, list[ConfidentNode]] = {}
-    size: dict[int, int] = {}
-    for one in reversed(confident):
-        children = below.get(one.node.feature, [])
-        if one.node.feature in tested or children:
-            size[one.node.feature] = 1 + sum(size[child.node.feature] for child in children)
-            below.setdefault(one.node.parents[0] if one.node.parents else -1, []).append(one)
-    order: list[ConfidentNode] = []
-    stack = sorted(below.get(-1, []), key=lambda one: -size[one.node.feature])
-    while stack:
-        one = stack.pop()
-        order.append(one)
-        stack += sorted(below.get(one.node.feature, []), key=lambda child: -size[child.node.feature])
-    return order
-
-
-def _levels(
-    boxes: Sequence[dict[int, np.ndarray]], accepted: int, order: Sequence[ConfidentNode]
-) -> list[_Level] | None:
-    """Situations before each node: which boxes are within reach, and the states that are still needed."""
-    # Features whose state is needed at or after each position.
-    needed: list[list[int]] = [[] for _ in range(len(order) + 1)]
-    for position in reversed(range(len(order))):
-        later = set(needed[position + 1]) - {order[position].node.feature}
-        needed[position] = sorted(later | set(order[position].node.parents))
-    levels = []
-    situations: dict[tuple[int, tuple[int, ...]], int] = {((1 << len(boxes)) - 1, ()): 2}
-    for position, one in enumerate(order):
-        node = one.node
-        patterns = _patterns(node, boxes)
-        kinds = [np.unique(held, return_inverse=True) for held in patterns]
-        after: dict[tuple[int, tuple[int, ...]], int] = {}
-        following = [np.zeros((len(situations), len(distinct)), dtype=np.int64) for distinct, _ in kinds]
-        above = np.zeros(len(situations), dtype=np.int64)
-        here = needed[position]
-        sources = [-1 if feature == node.feature else here.index(feature) for feature in needed[position + 1]]
-        for row, (alive, kept) in enumerate(situations):
-            if node.parents:
-                above[row] = kept[here.index(node.parents[0])]
-            for state, (distinct, _) in enumerate(kinds):
-                remembered = tuple(state if source < 0 else kept[source] for source in sources)
-                for number, pattern in enumerate(distinct):
-                    left = alive & pattern
-                    if not left & accepted:
-                        following[state][row, number] = 0
-                    elif not left & ~accepted:
-                        following[state][row, number] = 1
-                    else:
-                        following[state][row, number] = after.setdefault((left, remembered), len(after) + 2)
-            if len(after) > MOST_SITUATIONS:
-                return None
-        levels.append(_Level(one, above, [inverse for _, inverse in kinds], following))
-        situations = after
-    return levels
-
-
-def _patterns(node: Node, boxes: Sequence[dict[int, np.ndarray]]) -> list[np.ndarray]:
-    """For each state, the boxes that each of its cells is in, as integers of any size."""
-    by_cell = np.zeros(len(node.states), dtype=object)
-    for number, box in enumerate(boxes):
-        cells = box.get(node.feature)
-        bit = 1 << number
-        for cell in range(len(by_cell)) if cells is None else np.flatnonzero(cells).tolist():
-            by_cell[cell] |= bit
-    return [by_cell[node.states == state] for state in range(node.table.shape[-1])]
-
-
-def _stepped(level: _Level, values: np.ndarray, largest: bool) -> np.ndarray:
+def _stepped(level: Level, one: ConfidentNode, values: np.ndarray, largest: bool) -> np.ndarray:
     """Values of the situations before a node from those after it, of shape (n_situations, n_groups)."""
-    one, n_groups = level.node, values.shape[1]
+    n_groups = values.shape[1]
     found = np.empty((len(level.above), n_groups))
     n_states = len(level.following)
     part = max(1, _MOST_NUMBERS // max(n_states * n_groups, 1))

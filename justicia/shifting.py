@@ -1,0 +1,309 @@
+"""The worst case over shifts of the population: the range of every rate over all populations near the verified one.
+
+What a shift of a radius may do to each structure says `justicia.population.shifts`. There are three ways to the range,
+each of which certainly holds every rate, and each named in the report (`METHODS`).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from justicia.enclosure import EXACT, Enclosure
+from justicia.encoders.decisions import Decision, Tree
+from justicia.errors import InputError
+from justicia.population.mixture import MixturePopulation
+from justicia.population.network import NetworkPopulation
+from justicia.population.shifts import shift_distance
+from justicia.solvers.counting import counted
+from justicia.solvers.shifted import NearbyTables, moved_mean
+from justicia.solvers.situations import Situations, situations_of_points, situations_of_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from justicia.population import Population
+    from justicia.population.base import Node
+    from justicia.questions import Asked
+    from justicia.solvers import Solution
+
+__all__ = ["METHODS", "SUPPORT", "Change", "Shift", "ShiftedRate", "check_shift", "shift_rates"]
+
+METHODS = {
+    "tables": "the worst row of every table in every situation (robust dynamic programming)",
+    "closed_form": "the rows of a group moved as one distribution: exact",
+    "distance": "the total variation distance that the rows of the tables may add up to, whatever the model",
+}
+"""How a range is found, by name."""
+
+SUPPORT = "cells of positive probability in the group, before the shift"
+"""Where probability may be moved to."""
+
+MOST_SITUATIONS = 10_000
+"""With more of them before some node, the range is found by distance."""
+MOST_POINTS = 200_000
+"""Points of the domain times groups; with more of them, models other than trees are bounded by distance."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one part of a shift adds to a rate.
+
+    Attributes
+    ----------
+    part : str
+        "feature": its tables; "rows": the rows of a mixture; "weights": those of a mixture's rows and classes.
+    feature : str or None
+        Its name.
+    change : float
+    """
+
+    part: str
+    feature: str | None
+    change: float
+
+
+@dataclass(frozen=True)
+class ShiftedRate:
+    """The rate of one group.
+
+    Attributes
+    ----------
+    unshifted : Enclosure
+        Under the population itself.
+    statistical : Enclosure or None
+        Statistical bounds of the same.
+    within : Enclosure
+        Certainly holds the rate under every population within the radius.
+    interval : Enclosure or None
+        The same from the statistical bounds.
+    found : Enclosure or None
+        Rates of the populations within the radius that come closest to the two ends, as far as a search has found.
+    lowest, highest : tuple of Change, or None
+        What makes the change to them, the largest first; None when no population was looked for.
+    """
+
+    unshifted: Enclosure
+    statistical: Enclosure | None
+    within: Enclosure
+    interval: Enclosure | None
+    found: Enclosure | None
+    lowest: tuple[Change, ...] | None
+    highest: tuple[Change, ...] | None
+
+
+@dataclass(frozen=True)
+class Shift:
+    """The rates of one kind in all groups of a grouping.
+
+    Attributes
+    ----------
+    radius : float
+    method : str
+        One of `METHODS`.
+    rates : tuple of (ShiftedRate or None)
+        None for groups that have no such rate.
+    """
+
+    radius: float
+    method: str
+    rates: tuple[ShiftedRate | None, ...]
+
+
+def check_shift(shift: Any, search: str, *, bounds: bool, bootstrap: int) -> float | None:
+    """The radius; None when nothing is shifted.
+
+    Raises
+    ------
+    InputError
+        When it is no distance, or goes with another option that has no meaning for ranges.
+    """
+    if shift is None:
+        return None
+    if isinstance(shift, bool) or not isinstance(shift, (int, float, np.integer, np.floating)):
+        raise InputError(f"shift is a number, not {shift!r}")
+    radius = float(shift)
+    if not 0 <= radius <= 1:
+        raise InputError(f"shift {radius:g} does not lie between 0 and 1: it is a total variation distance of tables")
+    if radius == 0:
+        return None
+    for name, asked in (("bounds", bounds), ("bootstrap", bool(bootstrap))):
+        if asked:
+            raise InputError(
+                f"shift and {name} do not go together: {name} is about rows drawn from one population, shift about all "
+                "populations near it; leave one out"
+            )
+    if search == "learn":
+        raise InputError("shift needs the rate of every group: leave out --search learn")
+    return radius
+
+
+def shift_rates(asked: Asked, radius: float, n_groups: int) -> Shift:
+    """Ranges of the rates of all groups.
+
+    Parameters
+    ----------
+    asked : Asked
+        What was asked and answered about the population itself.
+    radius : float in (0, 1]
+    n_groups : int
+        Of the grouping; `asked.kept` has the positions of those that were asked about.
+    """
+    seen, solution = asked.seen, asked.solution
+    found = _ranges(seen.population, seen.least, seen.most, solution, radius)
+    rates: list[ShiftedRate | None] = [None] * n_groups
+    for i, position in enumerate(asked.kept.tolist()):
+        plain = solution.enclosures[i]
+        # Rounding must not put a range beside what it holds.
+        low, high = min(float(found.lo[i]), float(plain.lo)), max(float(found.hi[i]), float(plain.hi))
+        statistical = solution.intervals[i]
+        interval = None
+        if statistical is not None:
+            interval = Enclosure(
+                max(low, float(statistical.lo) - (float(plain.lo) - low)),
+                min(high, float(statistical.hi) + (high - float(plain.hi))),
+            )
+        reached = None
+        if found.found is not None:
+            reached = Enclosure(*(float(np.clip(end[i], low, high)) for end in found.found))
+        ends = [_changes(found.changes, end, i) for end in (0, 1)]
+        rates[position] = ShiftedRate(plain, statistical, Enclosure(low, high), interval, reached, *ends)
+    return Shift(radius, found.method, tuple(rates))
+
+
+def _changes(
+    changes: Mapping[tuple[str, str | None], np.ndarray] | None, end: int, i: int
+) -> tuple[Change, ...] | None:
+    if changes is None:
+        return None
+    held = [Change(*key, float(values[end, i])) for key, values in changes.items()]
+    return tuple(sorted((one for one in held if abs(one.change) > EXACT), key=lambda one: -abs(one.change)))
+
+
+@dataclass(frozen=True)
+class _Ranges:
+    """Ranges of all groups, arrays of shape (n_groups,); changes by part and feature of shape (2, n_groups)."""
+
+    method: str
+    lo: np.ndarray
+    hi: np.ndarray
+    found: tuple[np.ndarray, np.ndarray] | None = None
+    changes: Mapping[tuple[str, str | None], np.ndarray] | None = None
+
+
+def _ranges(population: Population, least: Decision, most: Decision, solution: Solution, radius: float) -> _Ranges:
+    names = population.domain.names
+    if not names:
+        # Everybody has the same outcome, wherever probability is moved to.
+        return _Ranges("tables", solution.lo, solution.hi, (solution.lo, solution.hi), {})
+    if isinstance(population, NetworkPopulation):
+        held = _of_network(population.nodes, names, least, most, radius)
+        if held is not None:
+            return held
+        return _around(solution, shift_distance(population.nodes, radius))
+    if isinstance(population, MixturePopulation):
+        held = _of_network(population.network.nodes, names, least, most, radius)
+        if held is not None:
+            return _mixed(population, held, least, most, solution, radius)
+        return _around(solution, _mixture_distance(population, radius))
+    exact = bool((solution.hi - solution.lo <= EXACT).all())
+    lo, hi = _of_rows(solution.lo, solution.hi, radius)
+    changes: dict[tuple[str, str | None], np.ndarray] = {("rows", None): np.stack([lo - solution.lo, hi - solution.hi])}
+    return _Ranges("closed_form", lo, hi, (lo, hi) if exact else None, changes)
+
+
+def _of_rows(lo: np.ndarray, hi: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of a list of people's rates: where all have one outcome, there is nobody of the other to move to."""
+    return np.where(lo >= 1.0, 1.0, np.maximum(lo - radius, 0.0)), np.where(
+        hi <= 0.0, 0.0, np.minimum(hi + radius, 1.0)
+    )
+
+
+def _around(solution: Solution, distance: np.ndarray) -> _Ranges:
+    lo, hi = solution.lo - distance - EXACT, solution.hi + distance + EXACT
+    return _Ranges("distance", np.maximum(lo, 0.0), np.minimum(hi, 1.0))
+
+
+def _mixture_distance(mixture: MixturePopulation, radius: float) -> np.ndarray:
+    """As `shift_distance`: the weights are the first table, and those of a class come after it."""
+    of_classes = shift_distance(mixture.network.nodes, radius).reshape(mixture.weights.shape)
+    held = np.concatenate([np.full((mixture.n_groups, 1), radius), of_classes], axis=1)
+    weights = _weights(mixture)
+    own = np.where((weights > 0).sum(axis=1) > 1, radius, 0.0)
+    most = np.where(weights > 0, held, 0.0).max(axis=1)
+    return np.minimum(own + (weights * held).sum(axis=1), 1.0 - (1.0 - own) * (1.0 - most))
+
+
+def _weights(mixture: MixturePopulation) -> np.ndarray:
+    """Of the rows and of each class, float64 array of shape (n_groups, 1 + n_classes)."""
+    return np.concatenate([mixture.row_weights[:, None], mixture.weights], axis=1)
+
+
+def _of_network(
+    nodes: tuple[Node, ...], names: Sequence[str], least: Decision, most: Decision, radius: float
+) -> _Ranges | None:
+    """Ranges of the network's own groups; None where there are too many situations."""
+    outer: list[np.ndarray] = []
+    rates: list[np.ndarray] = []
+    changes: dict[tuple[str, str | None], np.ndarray] = {}
+    certain = least is most
+    for end, decision in enumerate((least, most)):
+        situations, sure = _situations(decision, nodes, largest=bool(end))
+        if situations is None:
+            return None
+        certain &= sure
+        nearby = NearbyTables(situations, nodes, radius)
+        outer.append(nearby.outer(bool(end)))
+        rate, added = nearby.search(bool(end))
+        rates.append(rate)
+        for feature, change in zip(nearby.features, added, strict=True):
+            changes.setdefault(("feature", names[feature]), np.zeros((2, len(rate))))[end] = change
+    return _Ranges("tables", outer[0], outer[1], (rates[0], rates[1]) if certain else None, changes)
+
+
+def _situations(decision: Decision, nodes: tuple[Node, ...], *, largest: bool) -> tuple[Situations | None, bool]:
+    """The situations, and whether rounding flips no outcome; what it may flip has the outcome that widens the range."""
+    if isinstance(decision, Tree):
+        return situations_of_tree(decision, nodes, MOST_SITUATIONS), True
+    sizes = decision.sizes
+    if math.prod(sizes) * len(nodes[0].table) > MOST_POINTS:
+        return None, True
+    points = np.indices(sizes).reshape(len(sizes), -1).T.astype(np.int32)
+    accepted, undecided = decision.evaluate(points), decision.undecided(points)
+    outcomes = accepted | undecided if largest else accepted & ~undecided
+    return situations_of_points(outcomes, sizes, nodes), not undecided.any()
+
+
+def _mixed(
+    mixture: MixturePopulation, held: _Ranges, least: Decision, most: Decision, solution: Solution, radius: float
+) -> _Ranges:
+    """Ranges of a mixture from those of its classes: its weights are one more row, and the best is taken of each."""
+    start = time.perf_counter()
+    plain = [counted(decision, mixture.rows, "", "enumerate", start) for decision in (least, most)]
+    rows = _of_rows(plain[0].lo, plain[1].hi, radius)
+    weights = _weights(mixture).T[None]
+    support = weights[0] > 0
+    certain = held.found is not None and bool((plain[1].hi - plain[0].lo <= EXACT).all())
+    ends: list[np.ndarray] = []
+    found: list[np.ndarray] = []
+    changes = {
+        key: (values.reshape(2, *mixture.weights.shape) * mixture.weights).sum(axis=2)
+        for key, values in (held.changes or {}).items()
+    }
+    of_rows = np.stack([rows[0] - plain[0].lo, rows[1] - plain[1].hi]) * mixture.row_weights
+    before = (solution.lo, solution.hi)
+    of_weights = np.zeros_like(of_rows)
+    for end in (0, 1):
+        for bound, into in ((held.lo, held.hi)[end], ends), ((held.found or (held.lo, held.hi))[end], found):
+            values = np.concatenate([rows[end][:, None], bound.reshape(mixture.weights.shape)], axis=1)
+            into.append(np.clip(moved_mean(values.T[None], weights, support, radius, bool(end))[0], 0.0, 1.0))
+        of_weights[end] = found[end] - before[end] - of_rows[end] - sum(one[end] for one in changes.values())
+    changes[("rows", None)] = of_rows
+    changes[("weights", None)] = of_weights
+    lo, hi = np.maximum(ends[0] - EXACT, 0.0), np.minimum(ends[1] + EXACT, 1.0)
+    return _Ranges("tables", lo, hi, (found[0], found[1]) if certain else None, changes if certain else None)
