@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, reading_options
+from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
 
 __all__ = ["encode"]
 
@@ -33,10 +33,7 @@ _QUESTIONS = {"most_favored": "most favored", "least_favored": "least favored", 
     help="The distribution that goes into the formula.",
 )
 @click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
-@click.option("--one-hot", multiple=True, metavar="NAME=COLUMN,COLUMN", help="0/1 columns that are one feature.")
-@click.option("--missing", default="error", show_default=True, metavar="error|group|drop", help="As for verify.")
-@click.option("--bins", multiple=True, metavar="COLUMN=EDGE,EDGE", help="Cut a numeric sensitive column.")
-@reading_options
+@table_options
 @click.option("--seed", type=int, default=0, show_default=True, help="For a model trained here.")
 @click.option("--trust-model", is_flag=True, help="Load whatever the model file holds; runs code of whoever made it.")
 @click.option("--quiet", is_flag=True, help="Do not announce what was found.")

@@ -11,18 +11,37 @@ import click
 
 from justicia.words import shown
 
-__all__ = ["announcing", "delimiter_of", "named_list", "named_lists", "names_of", "reading_options"]
+__all__ = ["announcing", "delimiter_of", "named_list", "named_lists", "names_of", "table_options"]
 
-_READING = (
+_TABLE = (
+    click.option(
+        "--one-hot",
+        multiple=True,
+        metavar="NAME=COLUMN,COLUMN",
+        help="0/1 columns that are one feature; none: there are none. Repeatable.  [default: found]",
+    ),
+    click.option(
+        "--missing",
+        default="error",
+        show_default=True,
+        metavar="error|group|drop",
+        help="People without sensitive value.",
+    ),
+    click.option(
+        "--bins",
+        multiple=True,
+        metavar="COLUMN=EDGE,EDGE",
+        help="Cut a numeric sensitive column, as in age=25,40,60; an edge belongs to the class below. Repeatable.",
+    ),
     click.option("--na", multiple=True, metavar="WORD", help="A word that means missing, besides the empty cell."),
     click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file.  [default: ,]"),
     click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file."),
 )
 
 
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how a CSV file is read."""
-    for option in reversed(_READING):
+def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say what the columns of a table are, and how a CSV file is read."""
+    for option in reversed(_TABLE):
         command = option(command)
     return command
 

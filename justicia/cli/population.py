@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, reading_options
+from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
 
 __all__ = ["population", "write_population"]
 
@@ -55,26 +55,7 @@ def write_population(file: Any, target: str) -> str | None:
 )
 @click.option("--list-numbers", is_flag=True, help="Keep all numbers of such cells, for scores that rise and fall.")
 @click.option("--leave-out", metavar="COLUMN,COLUMN", help="Columns that are no features.")
-@click.option(
-    "--one-hot",
-    multiple=True,
-    metavar="NAME=COLUMN,COLUMN",
-    help="0/1 columns that are one feature; none: there are none. Repeatable.  [default: found]",
-)
-@click.option(
-    "--missing",
-    default="error",
-    show_default=True,
-    metavar="error|group|drop",
-    help="People without sensitive value.",
-)
-@click.option(
-    "--bins",
-    multiple=True,
-    metavar="COLUMN=EDGE,EDGE",
-    help="Cut a numeric sensitive column, as in age=25,40,60; an edge belongs to the class below. Repeatable.",
-)
-@reading_options
+@table_options
 @click.option("--quiet", is_flag=True, help="Do not announce what was found.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def fit(data: str, out: str, quiet: bool, debug: bool, **options: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, reading_options
+from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
 from justicia.cli.population import write_population
 from justicia.words import shown
 
@@ -129,26 +129,7 @@ class _Bar:
     help="Write the populations that the rates were found under; - for standard output, in place of the tables.",
 )
 @click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
-@click.option(
-    "--one-hot",
-    multiple=True,
-    metavar="NAME=COLUMN,COLUMN",
-    help="0/1 columns that are one feature; none: there are none. Repeatable.  [default: found]",
-)
-@click.option(
-    "--missing",
-    default="error",
-    show_default=True,
-    metavar="error|group|drop",
-    help="People without sensitive value.",
-)
-@click.option(
-    "--bins",
-    multiple=True,
-    metavar="COLUMN=EDGE,EDGE",
-    help="Cut a numeric sensitive column, as in age=25,40,60; an edge belongs to the class below. Repeatable.",
-)
-@reading_options
+@table_options
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="For a model trained here, --check-fit and --bootstrap."
 )
