@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 
 __all__ = [
-    "EMPTY", "OPEN", "UNCOUNTED", "choose", "has_mass", "mass_of", "outcome_of", "place", "prioritize", "reach",
+    "EMPTY", "OPEN", "UNCOUNTED", "has_mass", "mass_of", "outcome_of", "place", "prioritize", "reach",
     "settle", "split", "workspace",
 ]  # fmt: skip
 
@@ -240,18 +240,6 @@ def mass_of(cells, words, population, active, n_active, room, out):
                 for p in range(first, last):
                     above[at + p] *= message[p]
         out[k] = mass
-
-
-@njit(**UNCOUNTED)
-def choose(score, touched, n_touched):
-    """The test of largest score among those touched; their scores are set to 0 for the next box."""
-    best = touched[0]
-    for j in range(1, n_touched):
-        if score[touched[j]] > score[best]:
-            best = touched[j]
-    for j in range(n_touched):
-        score[touched[j]] = 0.0
-    return best
 
 
 @njit(**UNCOUNTED)

@@ -14,7 +14,6 @@ from numba import njit
 from justicia.solvers._box_kernels import (
     EMPTY,
     UNCOUNTED,
-    choose,
     has_mass,
     outcome_of,
     place,
@@ -69,6 +68,18 @@ def _range(root, cells, words, tests, masks, nodes, leaves, stack, budget):
 
 
 @njit(**UNCOUNTED)
+def _choose(score, touched, n_touched):
+    """The test of largest score among those touched; their scores are set to 0 for the next box."""
+    best = touched[0]
+    for j in range(1, n_touched):
+        if score[touched[j]] > score[best]:
+            best = touched[j]
+    for j in range(n_touched):
+        score[touched[j]] = 0.0
+    return best
+
+
+@njit(**UNCOUNTED)
 def _halve(
     box, boxes, halves, held, tests, masks, population, rule, node_of, low_of, high_of, score, touched, stack, room,
     active, mass,
@@ -94,7 +105,7 @@ def _halve(
     if n_open == 0:
         settle(box, settled, boxes, halves, rule)
         return
-    best = choose(score, touched, n_touched)
+    best = _choose(score, touched, n_touched)
     split(best, box, boxes, halves, tests, masks, population, room, active, mass)
     changed = tests[best, 0]
     bit = 1 << min(changed, 63)
@@ -139,7 +150,7 @@ def expand(
     """Split boxes chosen[begin:end]; an open half takes the place of its box, a second one the next free row.
 
     numbers : (n, 3) least and largest score, sum of what is settled
-    counts : (n, 3) open trees, depth, outcome
+    counts : (n, 4) open trees, depth, outcome; the last is not used
     rule : threshold, slack, base
     gone : is set for boxes without open halves
 

@@ -181,6 +181,7 @@ def _warm_up(decision: AdditiveTrees, population: NetworkPopulation) -> None:
                 search.boxes, np.zeros(1, np.int64), np.ones(1, np.int64), 0, np.random.default_rng(0)
             )
             search.step(pool)
+            search.problem.prioritize(search.boxes, search.n_boxes, search.weights, search._priority)
     except MemoryError:
         # The search itself will say so, with bounds.
         return
