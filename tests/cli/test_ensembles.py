@@ -26,13 +26,13 @@ from tests.cli.test_cli import run
 
 @pytest.fixture(scope="module")
 def boosted(tmp_path_factory):
-    """A boosting on COMPAS that no second suffices for, as a file."""
+    """A boosting on COMPAS that a few seconds do not suffice for, as a file."""
     people, described = datasets.load("compas")
     frame = people.drop(columns=[described.label, *described.not_features], errors="ignore")
     text = make_column_selector(dtype_exclude="number")
     encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
     columns = ColumnTransformer([("text", encoder, text)], remainder="passthrough")
-    model = make_pipeline(columns, GradientBoostingClassifier(n_estimators=150, max_depth=5, random_state=0))
+    model = make_pipeline(columns, GradientBoostingClassifier(n_estimators=200, max_depth=8, random_state=0))
     model.fit(frame, people[described.label])
     path = tmp_path_factory.mktemp("models") / "boosting.pkl"
     path.write_bytes(pickle.dumps(model))
