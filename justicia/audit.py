@@ -28,6 +28,7 @@ from justicia.inputs import (
 from justicia.judging import RequirementAudit, judge
 from justicia.metrics import measure_name
 from justicia.questions import Question
+from justicia.remaining import as_mediators, check_mediators, remaining_rates
 from justicia.shifting import check_shift, shift_rates
 from justicia.uncertainty import uncertainty_of
 from justicia.words import counted, listed
@@ -221,6 +222,7 @@ def verify(
     bounds: bool = False,
     bootstrap: int = 0,
     shift: float | None = None,
+    mediators: str | Sequence[str] | None = None,
     features: Sequence[str] | None = None,
     one_hot: Mapping[str, Sequence[str]] | bool | None = None,
     missing: str = "error",
@@ -280,6 +282,9 @@ def verify(
     shift : float in [0, 1], optional
         Verified rates and measures are ranges over all populations whose tables are within this total variation
         distance of the population's, row by row; see `justicia.shifting`.
+    mediators : str or sequence of str, optional
+        Columns by way of which groups may differ: rates and measures are also verified with these drawn as in the most
+        favored group, in `GroupingAudit.remaining`; see `justicia.remaining`.
     features : sequence of str, optional
         The columns that a model fitted without column names takes, in its order.
     one_hot : mapping of str to sequence of str, or False, optional
@@ -325,6 +330,7 @@ def verify(
 
     with Announcements() as said:
         requirements = as_requirements(require)
+        between = as_mediators(mediators, requirements, radius)
         of_rows = "bounds" if bounds else "bootstrap" if replicates else None
         structure, file = settle_population(population, of_rows)
         given = settle_inputs(
@@ -375,10 +381,12 @@ def verify(
             )  # fmt: skip
             file = stored.file
             groups = [one.beside(file.grouping(one.sensitive).everybody.groups) for one in groups]
+        if between:
+            check_mediators(between, file, domain, table, roles, seen.one_hot)
         question = Question(
             decision, domain, points, frame, groups, roles.strata,
             structure, engine, solvers.Effort(search, time_limit, tolerance, delta),
-            () if radius else requirements, progress,
+            () if radius or between else requirements, progress,
             seen.one_hot, seen.expansion, stored, frozenset(edges),
         )  # fmt: skip
         groupings = []
@@ -393,10 +401,11 @@ def verify(
                 question, grouping, answers, check.selected, confidence, bounds=bounds, replicates=replicates, seed=seed
             )
             shifts = {kind: shift_rates(held, radius, len(grouping.groups)) for kind, held in answers.items() if radius}
+            remaining = remaining_rates(question, grouping, answers, between) if between else None
             groupings.append(
                 compare(
                     grouping, asked.people, asked.solution, check.selected, strata, confidence, held_out, uncertainty,
-                    shifts,
+                    shifts, remaining,
                 )
             )  # fmt: skip
         warn_of_weakness(groupings, roles, check, asked=given.label is not None)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from justicia.population import Population
     from justicia.questions import Asked
+    from justicia.remaining import Remaining
     from justicia.shifting import Shift, ShiftedRate
     from justicia.solvers import Solution
     from justicia.tables import Grouping
@@ -95,6 +96,10 @@ class GroupAudit:
         Bounds by the rows of the same rates, by their names in `justicia.bounding.CLAIMS`.
     shift : dict of str to ShiftedRate
         Of the same rates, where shifts of the population were asked for: the verified rates are ranges then.
+    remaining : dict of str to Enclosure
+        The same rates with the mediators of the most favored group, where mediators are named.
+    remaining_intervals : dict of str to Enclosure
+        Statistical bounds inside of them, where there are some.
     """
 
     group: dict[str, str]
@@ -113,6 +118,8 @@ class GroupAudit:
     bootstrap: dict[str, Enclosure] = field(default_factory=dict)
     bounds: dict[str, dict[str, Enclosure | None]] = field(default_factory=dict)
     shift: dict[str, ShiftedRate] = field(default_factory=dict)
+    remaining: dict[str, Enclosure] = field(default_factory=dict)
+    remaining_intervals: dict[str, Enclosure] = field(default_factory=dict)
 
     def unshifted(self, kind: str) -> Enclosure | None:
         """The verified rate under the population itself."""
@@ -194,6 +201,8 @@ class GroupingAudit:
         Bounds by the rows, and the bootstrap.
     shifts : dict of str to Shift
         By kind of rate; empty when they were not asked for. `solution` and `strata` are of the population itself.
+    remaining : Remaining or None
+        Rates and measures with the mediators of the most favored group; None when there are none.
     """
 
     sensitive: tuple[str, ...]
@@ -208,6 +217,7 @@ class GroupingAudit:
     held_out: Fit | None = None
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
     shifts: Mapping[str, Shift] = field(default_factory=dict)
+    remaining: Remaining | None = None
 
     @property
     def shift(self) -> Shift | None:
@@ -298,6 +308,7 @@ def compare(
     held_out: Fit | None = None,
     uncertainty: Uncertainty | None = None,
     shifts: Mapping[str, Shift] | None = None,
+    remaining: Remaining | None = None,
 ) -> GroupingAudit:
     """Audit one grouping.
 
@@ -319,6 +330,8 @@ def compare(
         Bounds by the rows, and the bootstrap.
     shifts : mapping of str to Shift, optional
         By kind of rate: their ranges are the verified rates then.
+    remaining : Remaining, optional
+        Rates and measures with the mediators of the most favored group.
     """
     uncertainty = Uncertainty() if uncertainty is None else uncertainty
     shifts = {} if shifts is None else shifts
@@ -358,6 +371,8 @@ def compare(
             uncertainty.bootstrap_of(i),
             uncertainty.bounds_of(i),
             {kind: rate for kind, shift in shifts.items() if (rate := shift.rates[i]) is not None},
+            {} if remaining is None else remaining.of_group(remaining.rates, i),
+            {} if remaining is None else remaining.of_group(remaining.intervals, i),
         )
         for i, group in enumerate(groups.groups)
     ]
@@ -376,6 +391,7 @@ def compare(
         held_out,
         uncertainty,
         shifts,
+        remaining,
     )
 
 

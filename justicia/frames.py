@@ -35,6 +35,7 @@ def group_frame(grouping: GroupingAudit) -> pd.DataFrame:
                 **(_interval_columns(group) if grouping.solution.interval is not None else {}),
                 **_sampling_columns(group, grouping.uncertainty),
                 **(_unshifted_columns(group) if grouping.shift is not None else {}),
+                **(_remaining_columns(group) if grouping.remaining is not None else {}),
                 **(_label_columns(group) if grouping.strata else {}),
             }
         )
@@ -68,6 +69,12 @@ def _unshifted_columns(group: GroupAudit) -> dict[str, float]:
     """A group's selection rate under the population itself, where the verified one is a range over its shifts."""
     held = group.unshifted("selection_rate")
     return {f"unshifted_{end}": np.nan if held is None else float(getattr(held, end)) for end in ("lo", "hi")}
+
+
+def _remaining_columns(group: GroupAudit) -> dict[str, float]:
+    """A group's selection rate with the mediators of the most favored group."""
+    held = group.remaining.get("selection_rate")
+    return {f"remaining_{end}": np.nan if held is None else float(getattr(held, end)) for end in ("lo", "hi")}
 
 
 def _label_columns(group: GroupAudit) -> dict[str, float]:

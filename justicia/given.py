@@ -224,6 +224,8 @@ class Given:
     kinds : dict of str to str
         For each rate by true outcome, the population of the file that it is taken under.
     expansion : OneHotExpansion or None
+    people : DataFrame or None
+        The table.
     """
 
     file: PopulationFile
@@ -232,6 +234,7 @@ class Given:
     frame: pd.DataFrame
     kinds: Mapping[str, str] = field(default_factory=dict)
     expansion: OneHotExpansion | None = None
+    people: pd.DataFrame | None = None
 
     @classmethod
     def settle(
@@ -266,7 +269,7 @@ class Given:
         kinds = _kinds(file, roles, asked)
         if not kinds:
             roles = replace(roles, truth=None)
-        given = cls(file, decision, domain, frame, kinds, expansion)
+        given = cls(file, decision, domain, frame, kinds, expansion, people)
         given._say_what_is_unseen()
         return given, roles
 

@@ -14,6 +14,7 @@ from justicia.encoders.lifting import lift
 from justicia.errors import PopulationFileError
 from justicia.population.networks import MOST_GROUPS, Network, States, Variable, for_columns
 from justicia.population.networks.elimination import given_sensitive
+from justicia.population.networks.mediators import changed_network
 from justicia.population.networks.states import Interval, State, feature_of, with_both_ends
 from justicia.population.reach import reach
 from justicia.solvers.extreme_groups import extreme_groups
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from justicia.population.stored import PopulationFile
     from justicia.tables import Grouping, Roles
 
-__all__ = ["stated"]
+__all__ = ["restated", "stated"]
 
 logger = logging.getLogger(__name__)
 
@@ -85,6 +86,58 @@ def stated(
                 *(counted(len(lost), "group"), listed(lost, 5), "has" if len(lost) == 1 else "have"),
             )
     return file
+
+
+def restated(
+    file: PopulationFile,
+    mediators: Sequence[str],
+    favored: tuple[str, ...],
+    decision: Decision,
+    domain: Domain,
+    people: pd.DataFrame | None,
+    grouping: Grouping,
+    search: str,
+) -> PopulationFile:
+    """The populations of one grouping with the mediators of one of its groups.
+
+    Parameters
+    ----------
+    file : PopulationFile
+        As `stated` made it.
+    mediators : sequence of str
+        Variables; columns that the network lacks change nothing.
+    favored : tuple of str
+        The group.
+    decision : Decision
+    domain : Domain
+        Of the model.
+    people : DataFrame
+        The table.
+    grouping : Grouping
+        Groups of the rows, and those of the file.
+    search : str
+
+    Raises
+    ------
+    PopulationFileError
+        When a sensitive column depends on a mediator.
+    """
+    if file.network is None or people is None:
+        raise TypeError("a network is stated anew, for a table")
+    held = file.grouping(grouping.sensitive)
+    states = States(file.network, held.sensitive, people)
+    code = {name: int(at[0]) for name, at in states.codes([favored]).items()}
+    network = changed_network(file.network, [name for name in mediators if name in file.network.variables], code)
+    file = replace(file, network=network, groupings=(held,))
+    cells = _with_edges_of(network, domain, people)
+    only = {}
+    if states.n_groups > MOST_GROUPS:
+        known = list(held.everybody.groups)
+        found = _searched(file, cells, states, decision, domain, people, grouping) if search == "learn" else []
+        only[held.sensitive] = list(dict.fromkeys([*known, *found]))
+    label = file.label
+    outcome = None if label is None else (label.column, label.favorable, label.unfavorable)
+    return for_columns(file, set(domain.names), people, only, outcome, cells)
 
 
 def _searched(

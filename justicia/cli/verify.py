@@ -118,6 +118,11 @@ class _Bar:
     help="Ranges over all populations whose tables are this near, as in .05; requirements are judged by them.",
 )
 @click.option(
+    "--mediators",
+    metavar="COLUMN,COLUMN",
+    help="Also show what remains of every gap when these are drawn as in the most favored group.",
+)
+@click.option(
     "--json",
     "json_file",
     metavar="FILE",

@@ -100,7 +100,7 @@ def extreme_groups(
 
 
 def _every(states: Mapping[str, Sequence[int]]) -> np.ndarray:
-    return np.array(list(product(*states.values())), dtype=np.int64).reshape(-1, len(states))
+    return np.array(list(product(*states.values())), dtype=np.int64).reshape(math.prod(map(len, states.values())), -1)
 
 
 @dataclass(frozen=True)
