@@ -377,7 +377,7 @@ def verify(
                 logger.info("the population is given, so nothing is held out: all rows are compared with it as it is")
             stored, roles = Given.settle(
                 file, decision, domain, frame, roles, seen.expansion,
-                asked=named_label, people=table.people, groups=groups, search=search,
+                asked=named_label, people=table.people, groups=groups, search=search, time_limit=time_limit,
             )  # fmt: skip
             file = stored.file
             groups = [one.beside(file.grouping(one.sensitive).everybody.groups) for one in groups]
@@ -410,7 +410,7 @@ def verify(
             )  # fmt: skip
         warn_of_weakness(groupings, roles, check, asked=given.label is not None)
         warn_of_width(groupings, tolerance, time_limit, interrupted=question.effort.interruption.pressed)
-        warn_of_fit(groupings)
+        warn_of_fit(groupings, given=file is not None)
         verdicts = tuple(judge(requirement, groupings) for requirement in requirements)
 
     return Audit(

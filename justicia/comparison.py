@@ -386,13 +386,30 @@ def compare(
         strata,
         _extreme(audits, solution.best, n_known),
         _extreme(audits, solution.worst, n_known),
-        _measures(verified, inner, counts, confidence, uncertainty, unshifted),
+        _measures(*_with_rest(verified, inner, population, strata), counts, confidence, uncertainty, unshifted),
         measure_fit(groups, solution.enclosures, k, n, confidence),
         held_out,
         uncertainty,
         shifts,
         remaining,
     )
+
+
+def _with_rest(
+    verified: Mapping[str, Sequence[Enclosure | None]],
+    inner: Mapping[str, Sequence[Enclosure | None]],
+    population: Population,
+    strata: Mapping[str, Stratum],
+) -> tuple[dict[str, Sequence[Enclosure | None]], dict[str, tuple[Enclosure | None, ...]]]:
+    """Rates of all groups, and those of groups that a search has not reached as one more."""
+    populations = {"selection_rate": population, **{kind: stratum.population for kind, stratum in strata.items()}}
+    rests = {kind: one.rest for kind, one in populations.items() if one is not None and one.rest is not None}
+    every: dict[str, Sequence[Enclosure | None]] = {
+        kind: [*rates, *((rests[kind],) if kind in rests else ())] for kind, rates in verified.items()
+    }
+    return every, {
+        kind: (*rates, None) if rates and kind in rests else tuple(rates) for kind, rates in inner.items()
+    }  # fmt: skip
 
 
 def _note(n: int, known: bool) -> str | None:

@@ -250,6 +250,7 @@ class Given:
         people: pd.DataFrame,
         groups: Sequence[Grouping],
         search: str,
+        time_limit: float | None = None,
     ) -> tuple[Given, Roles]:
         """Bring file and model together; the roles lose the true outcome where the file's is another.
 
@@ -265,7 +266,7 @@ class Given:
                 f"{did_you_mean(absent[0], file.domain.names)}"
             )
         if file.network is not None:
-            file = stated(file, decision, domain, people, roles, groups, search)
+            file = stated(file, decision, domain, people, roles, groups, search, time_limit)
         kinds = _kinds(file, roles, asked)
         if not kinds:
             roles = replace(roles, truth=None)

@@ -39,6 +39,7 @@ __all__ = ["Remaining", "as_mediators", "check_mediators", "remaining_rates"]
 
 logger = logging.getLogger(__name__)
 
+_FEW_PEOPLE = 30
 MOST_FAVORED = 8
 """Groups that may be the most favored one, up to which mediators are drawn as in each of them."""
 
@@ -180,6 +181,8 @@ class _Answer:
     positions: np.ndarray
     solution: Solution
     unknown: np.ndarray
+    people: np.ndarray | None = None
+    rest: Enclosure | None = None
 
 
 def remaining_rates(
@@ -246,7 +249,8 @@ def _most_favored(asked: Asked, words: str, mediators: Sequence[str]) -> tuple[l
             "%s: the most favored group is one of %s; what remains holds with %s drawn as in any of them",
             *(words, "; ".join(", ".join(group) for group in groups), listed(mediators)),
         )
-    return groups, True
+    rest = asked.people.rest
+    return groups, rest is None or float(rest.hi) <= float(enclosures[best].lo) + EXACT
 
 
 def _are(mediators: Sequence[str]) -> str:
@@ -268,25 +272,28 @@ def _answer(
         return None
     if given is not None and given.file.network is not None:
         file = restated(
-            given.file, mediators, group, given.decision, given.domain, given.people, grouping, effort.search
-        )
+            given.file, mediators, group, given.decision, given.domain, given.people, grouping, effort.search,
+            effort.time_limit,
+        )  # fmt: skip
         given = replace(given, file=file)
         known = set(grouping.groups)
         further = (one for one in file.grouping(grouping.sensitive).everybody.groups if one not in known)
         grouping = replace(grouping, groups=(*grouping.groups, *further))
         people, positions = given.population(grouping, kind)
-        unknown = np.zeros(people.n_groups)
+        unknown, count = np.zeros(people.n_groups), None
     else:
         features = [people.domain.names.index(name) for name in mediators if name in people.domain.names]
         if not features:
             return _Answer(asked.kept, asked.solution, np.zeros(people.n_groups))
         changed = with_mediators_of(people, people.groups.index(group), features)
         people, positions, unknown = changed.population, asked.kept, changed.unknown
+        # What few people are said by is said by few before the change, too.
+        count = np.where(asked.people.sizes >= _FEW_PEOPLE, changed.people, np.inf)
     seen = Seen(people, question.decision, question.decision) if given is None else given.seen(people)
     absent, names = len(grouping.groups) - len(positions), " x ".join(grouping.sensitive)
     watch = Watch((), kind, f"{names} with mediators", absent, effort.tolerance, question.progress)
     solution = solve_between(question.engine, seen.population, seen.least, seen.most, replace(effort, watch=watch))
-    return _Answer(positions, _with_unknown(solution, unknown), unknown)
+    return _Answer(positions, _with_unknown(solution, unknown), unknown, count, people.rest)
 
 
 def _with_unknown(solution: Solution, unknown: np.ndarray) -> Solution:
@@ -302,14 +309,17 @@ def _with_unknown(solution: Solution, unknown: np.ndarray) -> Solution:
 
 
 def _spread(answer: _Answer | None, n_groups: int, *, inner: bool = False) -> list[Enclosure | None]:
-    """Enclosures by position in the grouping, then those of further groups; `inner`: the statistical ones first."""
+    """Enclosures by position in the grouping, then of further groups, at last of those that no search has reached.
+
+    `inner`: the statistical ones where there are some.
+    """
     if answer is None:
         return [None] * n_groups
     found: list[Enclosure | None] = [None] * max(n_groups, int(answer.positions.max(initial=-1)) + 1)
     solution = answer.solution
     for position, one, narrow in zip(answer.positions.tolist(), solution.enclosures, solution.intervals, strict=True):
         found[position] = (narrow or one) if inner else one
-    return found
+    return found if answer.rest is None else [*found, answer.rest]
 
 
 def _hull(cases: Sequence[Sequence[Enclosure | None]]) -> tuple[Enclosure | None, ...]:
@@ -346,6 +356,14 @@ def _warn(found: Remaining, grouping: Grouping, held: Sequence[_Answer], questio
             "%s: %s of the most favored group have values together that nobody of %s has, up to %.3g of its people: "
             "what remains is bounded only; name fewer mediators, or pass --population auto",
             *(words, listed(found.mediators), counted(n_groups, "other group"), unknown),
+        )
+    counts = [one.people for one in held if one.people is not None]
+    few = max((int((people < _FEW_PEOPLE).sum()) for people in counts), default=0)
+    if few:
+        logger.warning(
+            "%s: with %s as in the most favored group, the rows of %s count as few as %.0f people, fewer than %d",
+            *(words, listed(found.mediators), counted(few, "group"), min(float(one.min()) for one in counts)),
+            _FEW_PEOPLE,
         )
     own = max((float(((one.solution.hi - one.solution.lo) - one.unknown).max(initial=0.0)) for one in held), default=0)
     if own > question.effort.tolerance + EXACT and any(one.solution.search == "enumerate" for one in held):

@@ -445,11 +445,20 @@ def test_command(tmp_path, capsys):
     rows = pd.DataFrame({"sex": ["F", "M"] * 4, "degree": [0, 0, 1, 1] * 2, "y": [0, 0, 1, 1] * 2})
     rows.to_csv(tmp_path / "rows.csv", index=False)
     (tmp_path / "m.pkl").write_bytes(pickle.dumps(DecisionTreeClassifier().fit(rows[["degree"]], rows["y"])))
-    code, out, _ = run(
-        capsys, "verify", "--model", tmp_path / "m.pkl", "--data", tmp_path / "rows.csv", "--label", "y", "--favorable", "1",
-        "--sensitive", "sex", "--population", tmp_path / "net.json", "--mediators", "degree", "--json", "-",
-        "--quiet",
-    )  # fmt: skip
+    call = [
+        "verify",
+        "--model",
+        tmp_path / "m.pkl",
+        "--data",
+        tmp_path / "rows.csv",
+        "--label",
+        "y",
+        "--favorable",
+        "1",
+    ]
+    call += ["--sensitive", "sex", "--population", tmp_path / "net.json", "--mediators", "degree", "--quiet"]
+    code, out, _ = run(capsys, *call, "--json", "-")
+    assert code == 0
     held = json.loads(out)["groupings"][0]
     assert held["measures"]["disparate_impact"]["lo"] == pytest.approx(0.2 / 0.7)
     assert held["measures"]["disparate_impact"]["remaining"]["lo"] == pytest.approx(1.0)

@@ -51,10 +51,14 @@ class Mediated:
     population : Population
     unknown : float64 array of shape (n_groups,)
         Share of each group of which nothing is known: the rate of the others counts for the rest alone.
+    people : float64 array of shape (n_groups,)
+        People of equal weight whom the weighted rows of each group tell as much as: the square of the sum of their
+        weights over the sum of squares (Kish 1965). Infinite where there are no rows.
     """
 
     population: Population
     unknown: np.ndarray
+    people: np.ndarray
 
 
 def with_mediators_of(population: Population, favored: int, mediators: Collection[int]) -> Mediated:
@@ -74,13 +78,14 @@ def with_mediators_of(population: Population, favored: int, mediators: Collectio
     InputError
         When the population is of another kind.
     """
-    known = np.zeros(population.n_groups)
+    known, everybody = np.zeros(population.n_groups), np.full(population.n_groups, np.inf)
     if isinstance(population, MixturePopulation):
-        return Mediated(_of_mixture(population, favored, mediators), known)
+        changed = _of_mixture(population, favored, mediators)
+        return Mediated(changed, known, _people(changed.rows))
     if isinstance(population, EmpiricalPopulation):
         return _of_rows(population, favored, mediators)
     if type(population) is NetworkPopulation:
-        return Mediated(_of_network(population, favored, 1, mediators), known)
+        return Mediated(_of_network(population, favored, 1, mediators), known, everybody)
     raise InputError(f"mediators have no meaning under a {population.structure} population: leave them out")
 
 
@@ -169,7 +174,7 @@ def _of_rows(rows: EmpiricalPopulation, favored: int, mediators: Collection[int]
     ratio = np.where(held, shares[favored] / np.where(held, shares, 1.0), 0.0)
     unknown = np.where(held, 0.0, shares[favored]).sum(axis=1)
     found, any_held = _weighted(rows, weights * ratio[groups, together])
-    return Mediated(found, np.where(any_held, unknown, 1.0))
+    return Mediated(found, np.where(any_held, unknown, 1.0), _people(found))
 
 
 def _weighted(rows: EmpiricalPopulation, weights: np.ndarray) -> tuple[EmpiricalPopulation, np.ndarray]:
@@ -182,3 +187,9 @@ def _weighted(rows: EmpiricalPopulation, weights: np.ndarray) -> tuple[Empirical
     whole = np.rint(weights / total[groups] * _WHOLE).astype(np.int64)
     counts = Counts(rows.groups, rows.domain.sizes, groups, points, whole)
     return EmpiricalPopulation(counts, rows.domain, rows.sensitive), held
+
+
+def _people(rows: EmpiricalPopulation) -> np.ndarray:
+    groups, _, weights = rows.support
+    shares = weights / rows.sizes[groups]
+    return np.asarray(1.0 / np.bincount(groups, weights=shares**2, minlength=rows.n_groups))
