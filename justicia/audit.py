@@ -400,7 +400,11 @@ def verify(
             uncertainty = uncertainty_of(
                 question, grouping, answers, check.selected, confidence, bounds=bounds, replicates=replicates, seed=seed
             )
-            shifts = {kind: shift_rates(held, radius, len(grouping.groups)) for kind, held in answers.items() if radius}
+            shifts = {
+                kind: shift_rates(held, radius, len(grouping.groups), time_limit)
+                for kind, held in answers.items()
+                if radius
+            }
             remaining = remaining_rates(question, grouping, answers, between) if between else None
             groupings.append(
                 compare(

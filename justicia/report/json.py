@@ -222,7 +222,11 @@ def _shift(grouping: GroupingAudit) -> dict[str, Any] | None:
         "radius": grouping.shift.radius,
         "support": SUPPORT,
         "methods": {
-            kind: {"name": held.method, "claim": METHODS[held.method]}
+            kind: {
+                "name": held.method,
+                "claim": METHODS[held.method],
+                "stopped": "time" if held.stopped else None,
+            }
             if (held := grouping.shifts.get(kind)) is not None
             else None
             for kind in ("selection_rate", "tpr", "fpr")
