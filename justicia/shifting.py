@@ -23,7 +23,7 @@ from justicia.population.network import NetworkPopulation
 from justicia.population.shifts import shift_distance
 from justicia.solvers.counting import counted
 from justicia.solvers.shifted import NearbyTables, moved_mean
-from justicia.solvers.situations import OutOfTimeError, Situations, situations_of_points, situations_of_tree
+from justicia.solvers.situations import OutOfTimeError, Situations, shuffled, situations_of_points, situations_of_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,6 +49,9 @@ SUPPORT = "cells of positive probability in the group, before the shift"
 
 MOST_SITUATIONS = 10_000
 """With more of them before some node, the range is found by distance."""
+ORDERS = 6
+"""Further orders of the features in which ranges are bounded, where they are wider than what was found: rows are chosen
+anew in fewer situations the earlier a feature stands, so that each order makes a bound of its own."""
 MOST_POINTS = 200_000
 """Points of the domain times groups; with more of them, models other than trees are bounded by distance."""
 
@@ -169,7 +172,7 @@ def shift_rates(asked: Asked, radius: float, n_groups: int, time_limit: float | 
         logger.warning(
             "time ran out for the ranges over shifts of %s: %s; pass --time-limit to give more time",
             " x ".join(asked.people.sensitive),
-            "they are found by distance" if found.method == "distance" else "no better population was looked for",
+            "they are found by distance" if found.method == "distance" else "narrower ones were not looked for",
         )
     rates: list[ShiftedRate | None] = [None] * n_groups
     for i, position in enumerate(asked.kept.tolist()):
@@ -297,22 +300,54 @@ def _of_network(
     except OutOfTimeError:
         return _Ranges("tables", lo, hi, stopped=True)
     stopped = any(one.stopped for one in nearby)
+    try:
+        for seed in range(ORDERS):
+            if (hi - rates[1] <= EXACT).all() and (rates[0] - lo <= EXACT).all():
+                break
+            lo, hi = _narrowed(lo, hi, nodes, least, most, radius, deadline, seed)
+    except OutOfTimeError:
+        stopped = True
     return _Ranges("tables", lo, hi, (rates[0], rates[1]) if certain else None, changes, stopped)
 
 
+def _narrowed(
+    lo: np.ndarray,
+    hi: np.ndarray,
+    nodes: tuple[Node, ...],
+    least: Decision,
+    most: Decision,
+    radius: float,
+    deadline: float,
+    seed: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The ranges, cut by those that another order of the features gives."""
+    same = isinstance(least, Tree) and least is most
+    nearby: NearbyTables | None = None
+    for end, decision in enumerate((least, most)):
+        if nearby is None or not same:
+            situations, _ = _situations(decision, nodes, largest=bool(end), deadline=deadline, seed=seed)
+            if situations is None:
+                return lo, hi
+            nearby = NearbyTables(situations, nodes, radius, deadline)
+        bound = nearby.outer(bool(end))
+        lo, hi = (lo, np.minimum(hi, bound)) if end else (np.maximum(lo, bound), hi)
+    return lo, hi
+
+
 def _situations(
-    decision: Decision, nodes: tuple[Node, ...], *, largest: bool, deadline: float = math.inf
+    decision: Decision, nodes: tuple[Node, ...], *, largest: bool, deadline: float = math.inf, seed: int | None = None
 ) -> tuple[Situations | None, bool]:
     """The situations, and whether rounding flips no outcome; what it may flip has the outcome that widens the range."""
     if isinstance(decision, Tree):
-        return situations_of_tree(decision, nodes, MOST_SITUATIONS, deadline), True
+        return situations_of_tree(decision, nodes, MOST_SITUATIONS, deadline, seed), True
     sizes = decision.sizes
     if math.prod(sizes) * len(nodes[0].table) > MOST_POINTS:
         return None, True
     points = np.indices(sizes).reshape(len(sizes), -1).T.astype(np.int32)
     accepted, undecided = decision.evaluate(points), decision.undecided(points)
     outcomes = accepted | undecided if largest else accepted & ~undecided
-    return situations_of_points(outcomes, sizes, nodes), not undecided.any()
+    order = nodes if seed is None else shuffled(nodes, seed)
+    return situations_of_points(outcomes, sizes, order), not undecided.any()
 
 
 def _mixed(

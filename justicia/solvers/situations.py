@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from justicia.encoders.decisions import Tree
     from justicia.population.base import Node
 
-__all__ = ["Level", "OutOfTimeError", "Situations", "check_time", "situations_of_points", "situations_of_tree"]
+__all__ = [
+    "Level",
+    "OutOfTimeError",
+    "Situations",
+    "check_time",
+    "shuffled",
+    "situations_of_points",
+    "situations_of_tree",
+]
 
 
 class OutOfTimeError(Exception):
@@ -77,7 +85,7 @@ class Situations:
 
 
 def situations_of_tree(
-    decision: Tree, nodes: Sequence[Node], most: int, deadline: float = math.inf
+    decision: Tree, nodes: Sequence[Node], most: int, deadline: float = math.inf, seed: int | None = None
 ) -> Situations | None:
     """Situations are the leaves within reach; None when there are more than `most` before some node.
 
@@ -89,6 +97,8 @@ def situations_of_tree(
     most : int
     deadline : float
         `time.perf_counter()` after which it is given up.
+    seed : int, optional
+        Of another order of the nodes, parents first; left out, depth first.
 
     Raises
     ------
@@ -99,7 +109,8 @@ def situations_of_tree(
     boxes = [box for _, box in reached]
     if accepted in (0, (1 << len(boxes)) - 1):
         return Situations(int(accepted != 0), [])
-    levels = _levels(boxes, accepted, _relevant(nodes, boxes), most, deadline)
+    order = _relevant(nodes, boxes)
+    levels = _levels(boxes, accepted, order if seed is None else shuffled(order, seed), most, deadline)
     return None if levels is None else Situations(2, levels)
 
 
@@ -137,6 +148,21 @@ def situations_of_points(outcomes: np.ndarray, sizes: Sequence[int], nodes: Sequ
         levels.append(Level(node, above, kinds, [following[:, cells] for cells in held]))
         n_before *= size
     return Situations(2, levels)
+
+
+def shuffled(nodes: Sequence[Node], seed: int) -> list[Node]:
+    """Nodes in another order, parents first."""
+    rng = np.random.default_rng(seed)
+    inside = {node.feature for node in nodes}
+    left, order = list(nodes), []
+    seen: set[int] = set()
+    while left:
+        ready = [node for node in left if not (inside & set(node.parents)) - seen]
+        node = ready[int(rng.integers(len(ready)))]
+        order.append(node)
+        seen.add(node.feature)
+        left.remove(node)
+    return order
 
 
 def _relevant(nodes: Sequence[Node], boxes: Sequence[dict[int, np.ndarray]]) -> list[Node]:
