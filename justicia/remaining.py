@@ -354,8 +354,9 @@ def _warn(found: Remaining, grouping: Grouping, held: Sequence[_Answer], questio
         n_groups = max(int((one.unknown > EXACT).sum()) for one in held)
         logger.warning(
             "%s: %s of the most favored group have values together that nobody of %s has, up to %.3g of its people: "
-            "what remains is bounded only; name fewer mediators, or pass --population auto",
+            "what remains is bounded only; name fewer mediators%s",
             *(words, listed(found.mediators), counted(n_groups, "other group"), unknown),
+            "" if question.given is not None else ", or pass --population auto",
         )
     counts = [one.people for one in held if one.people is not None]
     few = max((int((people < _FEW_PEOPLE).sum()) for people in counts), default=0)

@@ -136,9 +136,10 @@ def test_options_that_shifts_do_not_go_with(options):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("radius", [0.05, 0.2])
 @pytest.mark.parametrize("data", ["adult", "compas", "german", "ricci", "titanic"])
-def test_found_populations_come_close_for_the_default_trees(data):
-    held = justicia.verify("tree", data, population="tree", shift=0.05)
+def test_found_populations_come_close_for_the_default_trees(data, radius):
+    held = justicia.verify("tree", data, population="tree", shift=radius)
     for grouping in held.groupings:
         for group in grouping.groups:
             for rate in group.shift.values():
