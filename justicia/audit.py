@@ -26,7 +26,7 @@ from justicia.inputs import (
     settle_inputs,
 )
 from justicia.judging import RequirementAudit, judge
-from justicia.metrics import measure_name
+from justicia.metrics import REMAINING, measure_name
 from justicia.questions import Question
 from justicia.remaining import as_mediators, check_mediators, remaining_rates
 from justicia.shifting import check_shift, shift_rates
@@ -123,7 +123,15 @@ class Audit:
         return population_of_audit(self)
 
     def measure(self, name: str) -> Enclosure | None:
-        """A verified measure of the first grouping, one of `justicia.metrics.MEASURES`; None when undefined."""
+        """A verified measure of the first grouping, one of `justicia.metrics.MEASURES`; None when undefined.
+
+        With "remaining_" before its name, what remains of it with the mediators of the most favored group.
+        """
+        plain = name.strip().lower().replace("-", "_")
+        if plain.startswith(REMAINING):
+            remaining = self.groupings[0].remaining
+            found = None if remaining is None else remaining.measures.get(measure_name(plain.removeprefix(REMAINING)))
+            return None if found is None else found.value
         held = self.groupings[0].measures.get(measure_name(name))
         return None if held is None else held.verified.value
 

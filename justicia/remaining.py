@@ -268,19 +268,21 @@ def _answer(
 ) -> _Answer | None:
     """One kind of rates with the mediators of a group; None where nobody of that group is among these people."""
     people, given = asked.people, question.given
-    if group not in people.groups:
-        return None
     if given is not None and given.file.network is not None:
         file = restated(
             given.file, mediators, group, given.decision, given.domain, given.people, grouping, effort.search,
             effort.time_limit,
         )  # fmt: skip
         given = replace(given, file=file)
+        if not given.has(grouping, kind):
+            return None
         known = set(grouping.groups)
         further = (one for one in file.grouping(grouping.sensitive).everybody.groups if one not in known)
         grouping = replace(grouping, groups=(*grouping.groups, *further))
         people, positions = given.population(grouping, kind)
         unknown, count = np.zeros(people.n_groups), None
+    elif group not in people.groups:
+        return None
     else:
         features = [people.domain.names.index(name) for name in mediators if name in people.domain.names]
         if not features:

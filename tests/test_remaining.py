@@ -403,6 +403,42 @@ def test_networks_equal_enumeration(seed):
             assert rate.exact
 
 
+@pytest.mark.parametrize("seed", [3, 5, *(pytest.param(one, marks=pytest.mark.slow) for one in range(12, 40))])
+def test_true_outcomes_of_a_network_are_those_after_the_change(seed):
+    network = random_network(seed)
+    rows = random_people(network, np.random.default_rng(seed)).drop(columns="y")
+    label = next(name for name in network.variables if len(network[name].states) == 2)
+    others = [name for name in network.variables if name != label]
+    sensitive = others[:1]
+    columns = others[1:5]
+    mediators = [name for name in others[1:] if name not in network.ancestors(sensitive)]
+    model = DecisionTreeClassifier(max_depth=4, random_state=0).fit(rows[columns], rows[label])
+    audit = justicia.verify(
+        model, rows, sensitive_features=sensitive, label=label, favorable=1, population=network, mediators=mediators
+    )
+    held = audit.groupings[0].remaining
+    if len(held.favored) > 1:
+        return
+    favored = held.favored[0]
+    frame, masses = joint_with_mediators(
+        network, sensitive, {name: int(value) for name, value in favored.items()}, mediators
+    )
+    yes = model.predict(frame[columns]) == 1
+    checked = 0
+    for group in audit.groupings[0].groups:
+        here = (frame[sensitive] == [int(value) for value in group.group.values()]).all(axis=1)
+        for kind, outcome in (("tpr", 1), ("fpr", 0)):
+            inside = here & (frame[label] == outcome)
+            if masses[inside].sum() > 0:
+                expected = masses[inside & yes].sum() / masses[inside].sum()
+                assert float(group.remaining[kind].lo) == pytest.approx(expected, abs=1e-11)
+                checked += 1
+    assert checked >= 1
+    impact = held.measures["disparate_impact"].value
+    assert audit.measure("remaining-disparate-impact") == impact
+    assert audit.measure("remaining_equalized_odds_difference") is not None
+
+
 def test_extremes_of_a_network_are_searched_anew(monkeypatch):
     network, rows = factored(2, 6), people(2, 6)
     names = [f"x{i}" for i in range(6)]
