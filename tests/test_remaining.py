@@ -429,14 +429,14 @@ def test_true_outcomes_of_a_network_are_those_after_the_change(seed):
         here = (frame[sensitive] == [int(value) for value in group.group.values()]).all(axis=1)
         for kind, outcome in (("tpr", 1), ("fpr", 0)):
             inside = here & (frame[label] == outcome)
-            if masses[inside].sum() > 0:
+            # Where nobody has an outcome before the change, its rates are not asked for.
+            if masses[inside].sum() > 0 and kind in held.rates:
                 expected = masses[inside & yes].sum() / masses[inside].sum()
                 assert float(group.remaining[kind].lo) == pytest.approx(expected, abs=1e-11)
                 checked += 1
-    assert checked >= 1
-    impact = held.measures["disparate_impact"].value
-    assert audit.measure("remaining-disparate-impact") == impact
-    assert audit.measure("remaining_equalized_odds_difference") is not None
+    assert checked or set(held.rates) == {"selection_rate"}
+    for name, measure in held.measures.items():
+        assert audit.measure(f"remaining-{name}") == measure.value
 
 
 def test_extremes_of_a_network_are_searched_anew(monkeypatch):
