@@ -240,7 +240,7 @@ def _most_favored(asked: Asked, words: str, mediators: Sequence[str]) -> tuple[l
     groups = [asked.people.groups[i] for i in (best, *others)]
     if len(groups) > MOST_FAVORED:
         logger.warning(
-            "%s: %s may be the most favored one; %s drawn as in %s, whose rate is certainly the largest in part",
+            "%s: %s may be the most favored one; %s drawn as in %s, which has the largest lower bound",
             *(words, counted(len(groups), "group"), _are(mediators), ", ".join(groups[0])),
         )
         return groups[:1], False

@@ -220,6 +220,59 @@ def test_by_hand():
         assert "remaining" in text
 
 
+@pytest.mark.parametrize("structure", ["tree", "auto"])
+def test_a_sensitive_column_above_a_mediator_is_left_out_of_account(structure):
+    """Education depends on age inside of the classes of age; the young get that of all of the old."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(18, 80, 2000)})
+    frame["edu"] = np.clip(frame["age"] // 12 + rng.integers(-1, 2, 2000), 0, 6)
+    model = DecisionTreeClassifier(max_depth=6, random_state=0)
+    model.fit(frame, (frame["age"] / 20 + frame["edu"] + rng.normal(size=2000) > 6).astype(int))
+    audit = justicia.verify(
+        model, frame, sensitive_features="age", bins={"age": [40, 60]}, favorable=1, population=structure,
+        mediators=["edu"],
+    )  # fmt: skip
+    people, held = audit.population, audit.groupings[0].remaining
+    assert people.parents == {"edu": ["age"]}
+    assert [group["age"] for group in held.favored] == ["> 60"]
+    favored = people.groups.index(("> 60",))
+    points = np.array(list(product(*map(range, people.domain.sizes))), dtype=np.int32)
+    accepted = audit.decision.evaluate(points)
+    network = people.network if structure == "auto" else people
+    n_classes = people.n_classes if structure == "auto" else 1
+    age, edu = (next(node for node in network.nodes if network.domain.names[node.feature] == one) for one in frame)
+    for group in range(people.n_groups):
+        rate = 0.0
+        ratios = {}
+        for point, yes in zip(points.tolist(), accepted, strict=True):
+            cells = dict(zip(people.domain.names, point, strict=True))
+            before = after = 0.0
+            for k in range(n_classes):
+                own, other = group * n_classes + k, favored * n_classes + k
+                weight = people.class_weights[group, k] if structure == "auto" else 1.0
+                u, s = age.states[cells["age"]], edu.states[cells["edu"]]
+                share = age.table[own, 0, u] * (1.0 if age.within is None else age.within[own, cells["age"]])
+                inside = [1.0 if edu.within is None else edu.within[one, cells["edu"]] for one in (own, other)]
+                all_of_them = sum(age.table[other, 0, v] * edu.table[other, v, s] for v in range(age.table.shape[2]))
+                mine = edu.table[other, u, s] if age.table[other, 0, u] > 0 else all_of_them
+                before += weight * share * edu.table[own, u, s] * inside[0]
+                after += weight * share * mine * inside[1]
+            rate += after * yes
+            ratios[tuple(point)] = after / before if before else 1.0
+        if structure == "auto":
+            groups, rows, _ = people.rows.support
+            mine = rows[groups == group]
+            weights = np.array([ratios[tuple(row)] for row in mine.tolist()])
+            of_rows = (weights * audit.decision.evaluate(mine)).sum() / weights.sum()
+            rate = people.row_weights[group] * of_rows + (1 - people.row_weights[group]) * rate
+        found = held.rates["selection_rate"][group]
+        assert float(found.lo) == pytest.approx(rate, abs=1e-9)
+        if group == favored:
+            assert float(found.lo) == pytest.approx(float(audit.groupings[0].groups[group].selection_rate.lo))
+        else:
+            assert float(found.lo) > float(audit.groupings[0].groups[group].selection_rate.lo) + 0.02
+
+
 def test_values_that_another_group_lacks_leave_bounds():
     """Of rows alone: half of the men have a value that no woman has, so half of what remains is unknown."""
     frame = pd.DataFrame({"sex": ["f"] * 4 + ["m"] * 4, "x": [0, 0, 1, 1, 1, 1, 2, 2], "z": [0, 1, 0, 1] * 2})

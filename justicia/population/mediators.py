@@ -10,6 +10,8 @@ What each part of a population is then:
 
 - Tables: replaced, states and the cells within a state alike. A latent class is a parent like any other: in each class
   the tables are those that the favored group has in it, and how likely the classes are stays as it was.
+- A sensitive column that is a feature and varies inside of the groups' classes: where a mediator depends on it, a value
+  that nobody of the favored group has stands for none of theirs, and the mediator is drawn as in all of them.
 - The rows of a mixture beside its tables: each row counts for as many as P' / P makes of it, the density of its cells
   under the tables after the change over the one before it, and the weights of a group add up to its rows (the
   reweighting of DiNardo, Fortin and Lemieux 1996, with the tables as its model).
@@ -28,6 +30,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from justicia.errors import InputError
+from justicia.population.confidence import marginals
 from justicia.population.counts import Counts
 from justicia.population.empirical import EmpiricalPopulation
 from justicia.population.mixture import MixturePopulation
@@ -85,34 +88,41 @@ def with_mediators_of(population: Population, favored: int, mediators: Collectio
     if isinstance(population, EmpiricalPopulation):
         return _of_rows(population, favored, mediators)
     if type(population) is NetworkPopulation:
-        return Mediated(_of_network(population, favored, 1, mediators), known, everybody)
+        return Mediated(_of_network(population, favored, 1, mediators, population.sensitive), known, everybody)
     raise InputError(f"mediators have no meaning under a {population.structure} population: leave them out")
 
 
 def _of_network(
-    network: NetworkPopulation, favored: int, n_classes: int, mediators: Collection[int]
+    network: NetworkPopulation, favored: int, n_classes: int, mediators: Collection[int], sensitive: Collection[str]
 ) -> NetworkPopulation:
     """Group and class g * n_classes + c gets the tables of the favored group in class c."""
+    chosen = slice(favored * n_classes, (favored + 1) * n_classes)
+    of_states = marginals(network.nodes)
 
-    def as_favored(table: np.ndarray) -> np.ndarray:
-        of_classes = table[favored * n_classes : (favored + 1) * n_classes]
-        return np.broadcast_to(of_classes, (len(table) // n_classes, *of_classes.shape)).reshape(table.shape)
+    def for_all(of_classes: np.ndarray) -> np.ndarray:
+        """What the classes of the favored group have, for those of every group."""
+        n_groups = network.n_groups // n_classes
+        shape = (network.n_groups, *of_classes.shape[1:])
+        return np.broadcast_to(of_classes, (n_groups, *of_classes.shape)).reshape(shape)
 
-    nodes = tuple(
-        replace(
-            node,
-            table=as_favored(node.table),
-            within=None if node.within is None else as_favored(node.within),
-        )
-        if node.feature in mediators
-        else node
-        for node in network.nodes
+    nodes = []
+    for node in network.nodes:
+        if node.feature not in mediators:
+            nodes.append(node)
+            continue
+        table = node.table[chosen]
+        if any(network.domain.names[parent] in sensitive for parent in node.parents):
+            above = of_states[node.parents[0]][chosen][:, :, None]
+            table = np.where(above > 0, table, (above * table).sum(axis=1, keepdims=True))
+        within = None if node.within is None else for_all(node.within[chosen])
+        nodes.append(replace(node, table=for_all(table), within=within))
+    return NetworkPopulation(
+        network.structure, network.domain, network.sensitive, network.groups, network.sizes, tuple(nodes)
     )
-    return NetworkPopulation(network.structure, network.domain, network.sensitive, network.groups, network.sizes, nodes)
 
 
 def _of_mixture(mixture: MixturePopulation, favored: int, mediators: Collection[int]) -> MixturePopulation:
-    network = _of_network(mixture.network, favored, mixture.n_classes, mediators)
+    network = _of_network(mixture.network, favored, mixture.n_classes, mediators, mixture.sensitive)
     groups, points, weights = mixture.rows.support
     before = _log_densities(mixture.network.nodes, mixture.class_weights, groups, points, mediators)
     after = _log_densities(network.nodes, mixture.class_weights, groups, points, mediators)
