@@ -144,10 +144,11 @@ def headline(held: Json) -> str:
 def groupings_of(held: Json) -> list[GroupingView]:
     """One view a grouping."""
     confidence = held.get("confidence") or 0.95
-    return [_view(grouping, position, confidence) for position, grouping in enumerate(held["groupings"])]
+    search = (held.get("solver") or {}).get("search") or "enumerate"
+    return [_view(grouping, position, confidence, search) for position, grouping in enumerate(held["groupings"])]
 
 
-def _view(grouping: Json, position: int, confidence: float) -> GroupingView:
+def _view(grouping: Json, position: int, confidence: float, search: str) -> GroupingView:
     groups = sorted(grouping["groups"], key=lambda group: (-_middle(group), group_name(group["group"])))
     most, least = grouping.get("most_favored"), grouping.get("least_favored")
     marks = {}
@@ -164,7 +165,7 @@ def _view(grouping: Json, position: int, confidence: float) -> GroupingView:
         has_verified=any(group.get("selection_rate") is not None for group in groups),
         any_off=any(row.off for row in rows),
         methods="; ".join(dict.fromkeys(row.method for row in measures if row.method)),
-        summary=_counted(grouping),
+        summary=_counted(grouping, search),
         favored=_favored(grouping),
         columns=_columns(rows, confidence),
         label_columns=_label_columns(rows),
@@ -189,11 +190,14 @@ def _view(grouping: Json, position: int, confidence: float) -> GroupingView:
     )
 
 
-def _counted(grouping: Json) -> str:
-    shown_, evaluated = len(grouping["groups"]), grouping.get("groups_evaluated")
-    if evaluated is None or evaluated == shown_:
-        return counted(shown_, "group")
-    return f"{counted(shown_, 'group')} shown, {counted(evaluated, 'group')} evaluated in the search for the extremes"
+def _counted(grouping: Json, search: str) -> str:
+    held, evaluated = grouping["groups"], grouping.get("groups_evaluated")
+    if search == "learn":
+        says = f"{counted(len(held), 'group')} shown: the extremes, learned by evaluating {evaluated or 0:,}"
+        return f"{says} of the groups"
+    without = sum(not group["n"] for group in held)
+    says = counted(len(held) - without, "group")
+    return f"{says} with people, {without:,} without" if without else says
 
 
 def _rate(group: Json) -> Json | None:
