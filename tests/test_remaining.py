@@ -273,6 +273,18 @@ def test_a_sensitive_column_above_a_mediator_is_left_out_of_account(structure):
             assert float(found.lo) > float(audit.groupings[0].groups[group].selection_rate.lo) + 0.02
 
 
+def test_html():
+    frame, label = table(2, 150)
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(frame[["u", "w"]], label)
+    call = {"sensitive_features": "sex", "favorable": 1, "population": "tree"}
+    audit = justicia.verify(model, frame, mediators=["w"], **call)
+    page = audit.to_html()
+    assert "What does not go through the mediators" in page
+    rate = next(iter(audit.groupings[0].remaining.rates["selection_rate"]))
+    assert f"{float(rate.lo):.4f}" in page
+    assert "go through the mediators" not in justicia.verify(model, frame, **call).to_html()
+
+
 def test_values_that_another_group_lacks_leave_bounds():
     """Of rows alone: half of the men have a value that no woman has, so half of what remains is unknown."""
     frame = pd.DataFrame({"sex": ["f"] * 4 + ["m"] * 4, "x": [0, 0, 1, 1, 1, 1, 2, 2], "z": [0, 1, 0, 1] * 2})
