@@ -8,10 +8,11 @@ from justicia.metrics.asking import (
     measured,
     parse_reference,
     reference_position,
+    reference_positions,
     worst_of,
 )
-from justicia.metrics.contrasts import Contrast, contrasts, overall_rate, precision_of
-from justicia.metrics.counts import OutcomeCounts, count_outcomes, exact_share
+from justicia.metrics.contrasts import Contrast, contrasts, exact_share, overall_rate, precision_of
+from justicia.metrics.counts import OutcomeCounts, count_outcomes
 from justicia.metrics.disparities import (
     COMPARISONS,
     MEASURES,
@@ -75,6 +76,7 @@ __all__ = [
     "parse_requirement",
     "precision_of",
     "reference_position",
+    "reference_positions",
     "sample_measures",
     "simultaneous_clopper_pearson",
     "simultaneous_wilson",

@@ -12,7 +12,15 @@ from justicia.metrics.disparities import measure
 from justicia.metrics.requirements import CONDITIONAL, RATE_NAMES, Requirement, filter_pairs
 from justicia.words import did_you_mean, shown, value_text
 
-__all__ = ["check_filters", "matching", "measured", "parse_reference", "reference_position", "worst_of"]
+__all__ = [
+    "check_filters",
+    "matching",
+    "measured",
+    "parse_reference",
+    "reference_position",
+    "reference_positions",
+    "worst_of",
+]
 
 
 def matching(where: Iterable[tuple[str, str]], groups: Sequence[Mapping[str, str]]) -> list[int]:
@@ -155,3 +163,27 @@ def reference_position(
                 f"{did_you_mean(reference[name], values)}"
             )
     raise GroupingError(f"reference group: nobody is {', '.join(map(shown, wanted))}: name a group that has people")
+
+
+def reference_positions(
+    reference: Mapping[str, str] | None, groupings: Sequence[tuple[Sequence[str], Sequence[Sequence[str]]]]
+) -> list[int | None]:
+    """The same in several groupings, each by its sensitive columns and its groups.
+
+    Raises
+    ------
+    GroupingError
+        When the reference group is in none of them.
+    """
+    found = [reference_position(reference, sensitive, groups) for sensitive, groups in groupings]
+    if reference is not None and all(position is None for position in found):
+        columns = list(dict.fromkeys(name for sensitive, _ in groupings for name in sensitive))
+        strange = [name for name in reference if name not in columns]
+        if strange:
+            raise GroupingError(
+                f"reference group: {shown(strange[0])!r} is not among the sensitive columns"
+                f"{did_you_mean(strange[0], columns)}"
+            )
+        lacking = [name for name in groupings[0][0] if name not in reference]
+        raise GroupingError(f"the reference group has no value of {', '.join(map(shown, lacking))}: name one of each")
+    return found

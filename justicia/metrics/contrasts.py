@@ -19,6 +19,7 @@ __all__ = [
     "Measure",
     "Rates",
     "contrasts",
+    "exact_share",
     "farthest_difference",
     "farthest_ratio",
     "halves_reason",
@@ -55,6 +56,8 @@ class Rates:
     compared : collection of int, optional
         Positions of the groups that are compared; the others count among all people together, and may be the reference.
         All groups when left out.
+    why : mapping of str to str
+        Why there are no rates of some kind, or no "weights".
     """
 
     selection_rate: Undefinable = ()
@@ -64,6 +67,24 @@ class Rates:
     weights: Mapping[str, Sequence[Number]] = field(default_factory=dict)
     reference: int | None = None
     compared: Collection[int] | None = None
+    why: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def by_kind(
+        cls,
+        rates: Mapping[str, Undefinable],
+        *,
+        base_rate: Sequence[Number | None] | None = None,
+        weights: Mapping[str, Sequence[Number]] | None = None,
+        reference: int | None = None,
+        why: Mapping[str, str] | None = None,
+    ) -> Rates:
+        """Rates by their kind; precision follows from the others where a base rate is given."""
+        selection, tpr, fpr = (rates.get(kind, ()) for kind in ("selection_rate", "tpr", "fpr"))
+        precision = rates.get("precision", ())
+        if base_rate is not None and tpr and fpr:
+            precision = precision_of(tpr, fpr, base_rate)
+        return cls(selection, tpr, fpr, precision, weights or {}, reference, None, why or {})
 
     def of(self, kind: str) -> Undefinable:
         """The rates of one kind, one of "selection_rate", "tpr", "fpr" and "precision"."""
@@ -128,6 +149,8 @@ def split_defined(rates: Rates, kind: str) -> tuple[list[Enclosure], list[Enclos
     sure = [rate for rate in held if rate is not None and not isinstance(rate, IfDefined)]
     perhaps: list[Enclosure] = [rate for rate in held if isinstance(rate, IfDefined)]
     missing = len(held) - len(sure) - len(perhaps)
+    if kind in rates.why:
+        return sure, perhaps, rates.why[kind]
     reasons = [f"{counted(missing, 'group')} without {_WITHOUT[kind]}"] if missing else []
     if perhaps:
         reasons.append(f"{counted(len(perhaps), 'group')} perhaps without {_WITHOUT[kind]}")
@@ -216,15 +239,13 @@ def _weighed(rates: Rates, kind: str) -> list[tuple[Number, Enclosure]]:
 
 def _overall_precision(rates: Rates) -> Enclosure | None:
     """Of all people together, from their rates by true outcome."""
-    if not rates.tpr or not rates.weights:
+    if not rates.tpr or "tpr" not in rates.weights:
         return None
     true, false = overall_rate(rates, "tpr"), overall_rate(rates, "fpr")
     positives, negatives = (sum(rates.weights[kind]) for kind in ("tpr", "fpr"))
     if not positives + negatives:
         return None
-    share = positives / (positives + negatives) if isinstance(positives, float) else Fraction(
-        positives, positives + negatives
-    )  # fmt: skip
+    share = exact_share(positives, positives + negatives)
     return precision_of([true], [false], [share])[0]
 
 
@@ -242,7 +263,7 @@ def contrasts(rates: Rates, kind: str, comparison: str) -> list[Contrast | None]
             None if rate is None or other is None or i == rates.reference else _apart(rate, other)
             for i, rate in enumerate(held)
         ]
-    if kind == "precision" or kind not in rates.weights:
+    if kind == "precision":
         other = overall_rate(rates, kind)
         return [None if rate is None or other is None else _apart(rate, other) for rate in held]
     weights = rates.weights[kind]
@@ -308,6 +329,8 @@ def _found(rates: Rates, kind: str, comparison: str) -> tuple[list[Contrast], Me
             return [], Measure(None, "no reference group is named: pass --reference column=value"), None
         if rates.of(kind) and rates.of(kind)[rates.reference] is None:
             return [], Measure(None, f"the reference group is without {_WITHOUT[kind]}"), None
+    if comparison == "to_overall" and not rates.weights:
+        return [], Measure(None, rates.why.get("weights", "it is not known how many people each group has")), None
     defined = [rate for rate in rates.of(kind) if rate is not None]
     if len(defined) < 2 or not (sure or perhaps):
         return [], Measure(None, too_few(defined, reason)), None
@@ -339,3 +362,10 @@ def farthest_ratio(rates: Rates, kind: str, comparison: str) -> Measure:
     lo = min(one.lo for one in folded)
     hi = min((one.folded.hi for one in held if one.folded is not None and not one.perhaps), default=1)
     return Measure(Enclosure(lo, hi), reason)
+
+
+def exact_share(part: Number, whole: Number) -> Number:
+    """A fraction of whole numbers; the quotient of floats, which rounding does not carry beyond 1."""
+    if isinstance(part, int) and isinstance(whole, int):
+        return Fraction(part, whole)
+    return min(part / whole, 1.0)

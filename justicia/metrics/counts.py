@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from justicia.enclosure import Enclosure, Number
-from justicia.metrics.contrasts import Rates
+from justicia.metrics.contrasts import Rates, exact_share
 
-__all__ = ["KINDS", "OutcomeCounts", "count_outcomes", "exact_share"]
+__all__ = ["KINDS", "OutcomeCounts", "count_outcomes"]
 
 KINDS = ("selection_rate", "tpr", "fpr", "precision")
 """Rates that counts have, by the names of `Rates`."""
@@ -81,7 +80,7 @@ class OutcomeCounts:
                 None if not b else Enclosure(rate := exact_share(a, b), rate)
                 for a, b in zip(k.tolist(), n.tolist(), strict=True)
             ]
-        return Rates(**found, weights=self.weights, reference=reference)
+        return Rates.by_kind(found, weights=self.weights, reference=reference)
 
     @property
     def weights(self) -> dict[str, Sequence[Number]]:
@@ -100,16 +99,13 @@ class OutcomeCounts:
 
     def together(self) -> OutcomeCounts:
         """All people as one group."""
-        held = (self.n, self.selected, self.positives, self.negatives, self.true_positives, self.false_positives)
+        summed = {
+            name: None if held is None else held.sum(keepdims=True)
+            for name, held in vars(self).items()
+            if name != "squares"
+        }
         squares = None if self.squares is None else tuple(one.sum(keepdims=True) for one in self.squares)
-        return OutcomeCounts(*(None if one is None else one.sum(keepdims=True) for one in held), squares=squares)  # type: ignore[arg-type]
-
-
-def exact_share(part: Number, whole: Number) -> Number:
-    """A fraction of whole numbers; the quotient of floats, which rounding does not carry beyond 1."""
-    if isinstance(part, int) and isinstance(whole, int):
-        return Fraction(part, whole)
-    return min(part / whole, 1.0)
+        return replace(self, **summed, squares=squares)
 
 
 def count_outcomes(

@@ -10,7 +10,6 @@ Every measure compares the groups with each other, with all people together, or 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from justicia.enclosure import Enclosure
@@ -54,7 +53,7 @@ def _difference(rates: Rates, kind: str, comparison: str) -> Measure:
 
 
 def _ratio(rates: Rates, kind: str, comparison: str) -> Measure:
-    """Smallest over largest, undefined when every rate is 0, for there is nothing to compare; or the farthest from 1."""
+    """Smallest over largest, undefined when every rate is 0; or the ratio that is farthest from 1."""
     if comparison != "between_groups":
         return farthest_ratio(rates, kind, comparison)
     held, perhaps, reason = split_defined(rates, kind)

@@ -112,7 +112,7 @@ class SampleMeasures:
         ]
         size = len(self.counts.n)
         found = {kind: held[i * size : (i + 1) * size] for i, kind in enumerate(kinds)}
-        return Rates(**found, weights=self.counts.weights, reference=self.reference)
+        return Rates.by_kind(found, weights=self.counts.weights, reference=self.reference)
 
     def of(self, name: str, comparison: str = "between_groups") -> SampleMeasure:
         """A measure by its name, one of `MEASURES`, with its interval; `comparison` is one of `COMPARISONS`."""

@@ -20,9 +20,10 @@ from justicia.shifting import METHODS, SUPPORT
 
 if TYPE_CHECKING:
     from justicia.audit import Audit
-    from justicia.comparison import Extreme, GroupAudit, GroupingAudit, MeasureAudit, SampleRate
+    from justicia.comparison import Extreme, GroupAudit, GroupingAudit, SampleRate
     from justicia.enclosure import Enclosure
     from justicia.fitting import Fit
+    from justicia.measuring import MeasureAudit
     from justicia.population.stored import PopulationFile
     from justicia.shifting import Change
 

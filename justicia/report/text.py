@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from justicia.audit import Audit
-    from justicia.comparison import Extreme, GroupingAudit, MeasureAudit
+    from justicia.comparison import Extreme, GroupingAudit
+    from justicia.measuring import MeasureAudit
     from justicia.shifting import Change
 
 __all__ = ["audit_to_text", "render"]
