@@ -220,11 +220,26 @@ class Audit:
             return None
         return text
 
-    def to_text(self, width: int = 100, *, all_groups: bool = False) -> str:
-        """The audit as plain text tables, `width` characters wide; long ones in part unless `all_groups` is set."""
+    def to_junit(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """The requirements as test cases in JUnit's XML; when `path` is given, written there and not returned."""
+        from justicia.report.junit import junit_xml
+        from justicia.writing import write_whole
+
+        text = junit_xml(self.requirements, self.table.source, self.model.source)
+        if path is not None:
+            write_whole(path, text)
+            return None
+        return text
+
+    def to_text(self, width: int = 100, *, all_groups: bool = False, all_measures: bool = False) -> str:
+        """The audit as plain text tables, `width` characters wide.
+
+        Long tables are shown in part unless `all_groups` is set; `all_measures` adds ratios of true positive rates and
+        of precision, and the distance of the groups from all people together.
+        """
         from justicia.report.text import audit_to_text
 
-        return audit_to_text(self, width, all_groups=all_groups)
+        return audit_to_text(self, width, all_groups=all_groups, all_measures=all_measures)
 
 
 def verify(

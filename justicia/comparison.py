@@ -86,6 +86,10 @@ class GroupAudit:
         Bounds by the rows of the same rates, by their names in `justicia.bounding.CLAIMS`.
     shift : dict of str to ShiftedRate
         Of the same rates, where shifts of the population were asked for: the verified rates are ranges then.
+    precision : Enclosure or None
+        Share of people with favorable true outcome among the selected ones, by the verified rates and the group's base
+        rate; None without a label, and where certainly nobody is selected.
+    sample_precision : SampleRate or None
     """
 
     group: dict[str, str]
@@ -104,6 +108,8 @@ class GroupAudit:
     bootstrap: dict[str, Enclosure] = field(default_factory=dict)
     bounds: dict[str, dict[str, Enclosure | None]] = field(default_factory=dict)
     shift: dict[str, ShiftedRate] = field(default_factory=dict)
+    precision: Enclosure | None = None
+    sample_precision: SampleRate | None = None
 
     def unshifted(self, kind: str) -> Enclosure | None:
         """The verified rate under the population itself."""
@@ -337,7 +343,8 @@ def compare(
         unshifted,
     )
     samples = {kind: _sample_rates(*counts.of(kind), confidence) for kind in counts.kinds}
-    none: list[Any] = [None] * len(groups.groups)
+    none: list[Any] = [None] * n_groups
+    precision = (evidence.verified.precision if evidence.verified is not None else ()) or none
     k, n, positives, negatives = counts.selected, counts.n, counts.positives, counts.negatives
     audits = [
         GroupAudit(
@@ -357,6 +364,8 @@ def compare(
             uncertainty.bootstrap_of(i),
             uncertainty.bounds_of(i),
             {kind: rate for kind, shift in shifts.items() if (rate := shift.rates[i]) is not None},
+            precision[i],
+            samples.get("precision", none)[i],
         )
         for i, group in enumerate(groups.groups)
     ]

@@ -76,6 +76,9 @@ def _label_columns(group: GroupAudit) -> dict[str, float]:
     for kind, verified, sample in (("tpr", group.tpr, group.sample_tpr), ("fpr", group.fpr, group.sample_fpr)):
         columns[kind] = float(verified.lo) if verified is not None and verified.exact else np.nan
         columns[f"sample_{kind}"] = np.nan if sample is None else float(sample.value)
+    held, rows = group.precision, group.sample_precision
+    columns["precision"] = float(held.lo) if held is not None and held.exact else np.nan
+    columns["sample_precision"] = np.nan if rows is None else float(rows.value)
     return columns
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -99,13 +99,19 @@ class OutcomeCounts:
 
     def together(self) -> OutcomeCounts:
         """All people as one group."""
-        summed = {
-            name: None if held is None else held.sum(keepdims=True)
-            for name, held in vars(self).items()
-            if name != "squares"
-        }
-        squares = None if self.squares is None else tuple(one.sum(keepdims=True) for one in self.squares)
-        return replace(self, **summed, squares=squares)
+
+        def total(held: np.ndarray | None) -> np.ndarray | None:
+            return None if held is None else held.sum(keepdims=True)
+
+        return OutcomeCounts(
+            self.n.sum(keepdims=True),
+            self.selected.sum(keepdims=True),
+            total(self.positives),
+            total(self.negatives),
+            total(self.true_positives),
+            total(self.false_positives),
+            None if self.squares is None else tuple(one.sum(keepdims=True) for one in self.squares),
+        )
 
 
 def count_outcomes(

@@ -58,12 +58,15 @@ class SampleMeasure:
     simultaneous : Enclosure or None
         From Clopper and Pearson's intervals of all rates that the measure compares, which hold together for any number
         of rows.
+    confidence : float
+        Of both intervals.
     """
 
     measure: Measure
     interval: Enclosure | None
     method: str
     simultaneous: Enclosure | None
+    confidence: float
 
 
 @dataclass(frozen=True)
@@ -119,10 +122,10 @@ class SampleMeasures:
         value = measure(name, self.rates, comparison)
         kinds = compared_kinds(name)
         if value.value is None:
-            return SampleMeasure(value, None, SIMULTANEOUS, None)
+            return SampleMeasure(value, None, SIMULTANEOUS, None, self.confidence)
         wide, exact = (measure(name, rates, comparison).value for rates in self.intervals(kinds))
         interval, method = self._of_two(name, kinds, comparison) or (wide, SIMULTANEOUS)
-        return SampleMeasure(value, exact if interval is None else interval, method, exact)
+        return SampleMeasure(value, exact if interval is None else interval, method, exact, self.confidence)
 
     def _of_two(self, name: str, kinds: tuple[str, ...], comparison: str) -> tuple[Enclosure | None, str] | None:
         """The interval of two rates; none where there are more or fewer, or all people together are one of them."""
