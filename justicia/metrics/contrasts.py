@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
 
 from justicia.enclosure import Enclosure, Number
 from justicia.words import counted
@@ -91,10 +94,103 @@ class Rates:
         held: Undefinable = getattr(self, kind)
         return held
 
+    @cached_property
+    def _known(self) -> dict[str, Spread]:
+        return {}
+
+    @cached_property
+    def _sums(self) -> dict[str, tuple[Number, Number, Number]]:
+        return {}
+
+    def spread(self, kind: str) -> Spread:
+        """The ends of the rates that are compared; found once, for several measures need them."""
+        if kind not in self._known:
+            self._known[kind] = _spread(self, kind)
+        return self._known[kind]
+
+    @cached_property
+    def _apart(self) -> dict[tuple[str, str], list[Contrast]]:
+        return {}
+
+    def apart(self, kind: str, comparison: str) -> list[Contrast]:
+        """Groups that are compared beside another rate; of exact rates those that are farthest from it."""
+        key = kind, comparison
+        if key not in self._apart:
+            # The farthest of exact rates is the highest or the lowest.
+            compared = self.spread(kind).ends or self.compared
+            self._apart[key] = [one for one in contrasts(self, kind, comparison, compared) if one is not None]
+        return self._apart[key]
+
+    def sums(self, kind: str) -> tuple[Number, Number, Number]:
+        """Sum of the weights, and bounds of the sum of weighted rates."""
+        if kind not in self._sums:
+            parts = [
+                (weight, rate)
+                for weight, rate in zip(self.weights[kind], self.of(kind), strict=True)
+                if rate is not None
+            ]
+            low = sum(weight * rate.lo for weight, rate in parts)
+            exact = all(rate.lo is rate.hi for _, rate in parts)
+            high = low if exact else sum(weight * rate.hi for weight, rate in parts)
+            self._sums[kind] = sum(weight for weight, _ in parts), low, high
+        return self._sums[kind]
+
     def in_question(self, kind: str) -> Undefinable:
         """The rates of the groups that are compared."""
         held = self.of(kind)
         return held if self.compared is None else [rate for i, rate in enumerate(held) if i in self.compared]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The ends of some rates.
+
+    Attributes
+    ----------
+    sure, perhaps : int
+        Rates that are surely defined, and that perhaps are.
+    reason : str or None
+        What is left out.
+    highest_lo, lowest_hi : number
+        Of the surely defined ones; 0 and 1 when there are none.
+    highest_hi, lowest_lo : number
+        Of both.
+    ends : tuple of int
+        Positions of the highest and the lowest rate, where all are exact.
+    """
+
+    sure: int
+    perhaps: int
+    reason: str | None
+    highest_lo: Number = 0
+    lowest_hi: Number = 1
+    highest_hi: Number = 0
+    lowest_lo: Number = 1
+    ends: tuple[int, ...] = ()
+
+
+def _spread(rates: Rates, kind: str) -> Spread:
+    sure, perhaps, reason = split_defined(rates, kind)
+    if not sure and not perhaps:
+        return Spread(0, 0, reason)
+    if not perhaps and all(rate.lo is rate.hi for rate in sure):
+        held = [
+            (rate.lo, i)
+            for i, rate in enumerate(rates.of(kind))
+            if rate is not None and (rates.compared is None or i in rates.compared)
+        ]
+        (high, at), (low, other) = max(held), min(held)
+        return Spread(len(sure), 0, reason, high, low, high, low, (at, other))
+    every = [*sure, *perhaps]
+    return Spread(
+        len(sure),
+        len(perhaps),
+        reason,
+        max((rate.lo for rate in sure), default=0),
+        min((rate.hi for rate in sure), default=1),
+        max(rate.hi for rate in every),
+        min(rate.lo for rate in every),
+    )
 
 
 @dataclass(frozen=True)
@@ -157,9 +253,9 @@ def split_defined(rates: Rates, kind: str) -> tuple[list[Enclosure], list[Enclos
     return sure, perhaps, "; ".join(reasons) or None
 
 
-def too_few(held: Sequence[Enclosure], reason: str | None) -> str:
+def too_few(defined: int, reason: str | None) -> str:
     """Why fewer than two rates make no measure."""
-    return reason or ("there is one group only, and nothing to compare it with" if held else "no group has rows")
+    return reason or ("there is one group only, and nothing to compare it with" if defined else "no group has rows")
 
 
 def halves_reason(halves: Iterable[Measure]) -> str | None:
@@ -223,18 +319,8 @@ def overall_rate(rates: Rates, kind: str) -> Enclosure | None:
     """The rate of all people together; None where no group has it."""
     if kind == "precision":
         return _overall_precision(rates)
-    held = _weighed(rates, kind)
-    total = sum(weight for weight, _ in held)
-    if not held or not total:
-        return None
-    lo, hi = (sum(weight * getattr(rate, end) for weight, rate in held) / total for end in ("lo", "hi"))
-    return Enclosure(lo, hi)
-
-
-def _weighed(rates: Rates, kind: str) -> list[tuple[Number, Enclosure]]:
-    return [
-        (weight, rate) for weight, rate in zip(rates.weights[kind], rates.of(kind), strict=True) if rate is not None
-    ]
+    total, low, high = rates.sums(kind)
+    return Enclosure(low / total, high / total) if total else None
 
 
 def _overall_precision(rates: Rates) -> Enclosure | None:
@@ -249,16 +335,19 @@ def _overall_precision(rates: Rates) -> Enclosure | None:
     return precision_of([true], [false], [share])[0]
 
 
-def contrasts(rates: Rates, kind: str, comparison: str) -> list[Contrast | None]:
+def contrasts(rates: Rates, kind: str, comparison: str, only: Collection[int] | None = None) -> list[Contrast | None]:
     """Every group's rate beside that of all people together ("to_overall"), or the reference group's ("to_reference").
 
-    None for groups whose rate, or that beside it, is undefined; and for the reference group itself.
+    None for groups whose rate, or that beside it, is undefined; for the reference group itself; and for groups beside
+    those at the positions `only`.
     """
     held = rates.of(kind)
+    if only is not None:
+        held = [rate if i in only else None for i, rate in enumerate(held)]
     if comparison == "to_reference":
         if rates.reference is None:
             return [None] * len(held)
-        other = held[rates.reference]
+        other = rates.of(kind)[rates.reference]
         return [
             None if rate is None or other is None or i == rates.reference else _apart(rate, other)
             for i, rate in enumerate(held)
@@ -267,11 +356,9 @@ def contrasts(rates: Rates, kind: str, comparison: str) -> list[Contrast | None]
         other = overall_rate(rates, kind)
         return [None if rate is None or other is None else _apart(rate, other) for rate in held]
     weights = rates.weights[kind]
-    parts = _weighed(rates, kind)
-    total = sum(weight for weight, _ in parts)
+    total, low, high = rates.sums(kind)
     if not total:
         return [None] * len(held)
-    low, high = (sum(weight * getattr(rate, end) for weight, rate in parts) for end in ("lo", "hi"))
     return [
         None if rate is None else _within(rate, weights[i], total, low, high) for i, rate in enumerate(held)
     ]  # fmt: skip
@@ -323,7 +410,7 @@ def _folded(ratio: Enclosure) -> Enclosure:
 
 def _found(rates: Rates, kind: str, comparison: str) -> tuple[list[Contrast], Measure | None, str | None]:
     """Contrasts that are defined; a measure that says why there are none; and what they leave out."""
-    sure, perhaps, reason = split_defined(rates, kind)
+    spread = rates.spread(kind)
     if comparison == "to_reference":
         if rates.reference is None:
             return [], Measure(None, "no reference group is named: pass --reference column=value"), None
@@ -331,14 +418,42 @@ def _found(rates: Rates, kind: str, comparison: str) -> tuple[list[Contrast], Me
             return [], Measure(None, f"the reference group is without {_WITHOUT[kind]}"), None
     if comparison == "to_overall" and not rates.weights:
         return [], Measure(None, rates.why.get("weights", "it is not known how many people each group has")), None
-    defined = [rate for rate in rates.of(kind) if rate is not None]
-    if len(defined) < 2 or not (sure or perhaps):
-        return [], Measure(None, too_few(defined, reason)), None
-    compared = range(len(rates.of(kind))) if rates.compared is None else rates.compared
-    held = [one for i, one in enumerate(contrasts(rates, kind, comparison)) if one is not None and i in compared]
+    defined = sum(rate is not None for rate in rates.of(kind))
+    if defined < 2 or not (spread.sure or spread.perhaps):
+        return [], Measure(None, too_few(defined, spread.reason)), None
+    if comparison == "to_overall" and kind != "precision" and not rates.sums(kind)[0]:
+        return [], Measure(None, "it is not known how many people each group has"), None
+    if _bounded(rates, kind, comparison):
+        return [], None, spread.reason
+    held = rates.apart(kind, comparison)
     if not held:
         return [], Measure(None, "there is only the reference group, and nothing to compare it with"), None
-    return held, None, reason
+    return held, None, spread.reason
+
+
+def _ranges(rates: Rates, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Bounds of the distances from all people together and of the ratios, as `_within` has them, for bounded rates."""
+    held = [
+        (weight, rate.lo, rate.hi)
+        for i, (weight, rate) in enumerate(zip(rates.weights[kind], rates.of(kind), strict=True))
+        if rate is not None and (rates.compared is None or i in rates.compared)
+    ]
+    total, low, high = map(float, rates.sums(kind))
+    weight, lo, hi = np.array(held, dtype=np.float64).T
+    rest_lo, rest_hi = np.maximum(low - weight * lo, 0.0), np.maximum(high - weight * hi, 0.0)
+    below, above = ((total - weight) * lo - rest_hi) / total, ((total - weight) * hi - rest_lo) / total
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = np.where(lo > 0, lo * total / (weight * lo + rest_hi), 0.0)
+        most = np.where(hi > 0, hi * total / (weight * hi + rest_lo), 0.0)
+        folded_hi = np.where(most <= 1, most, np.where(least >= 1, 1 / least, 1.0))
+        folded_lo = np.where(most <= 1, least, np.minimum(least, 1 / most))
+    defined = weight * hi + rest_hi > 0
+    return np.maximum(0.0, np.maximum(below, -above)), np.maximum(-below, above), folded_lo[defined], folded_hi[defined]
+
+
+def _bounded(rates: Rates, kind: str, comparison: str) -> bool:
+    """Whether the rates are bounds, so that all groups have to be looked at, beside all people together."""
+    return comparison == "to_overall" and kind != "precision" and not rates.spread(kind).ends
 
 
 def farthest_difference(rates: Rates, kind: str, comparison: str) -> Measure:
@@ -346,6 +461,9 @@ def farthest_difference(rates: Rates, kind: str, comparison: str) -> Measure:
     held, why, reason = _found(rates, kind, comparison)
     if why is not None:
         return why
+    if _bounded(rates, kind, comparison):
+        nearest, farthest, _, _ = _ranges(rates, kind)
+        return Measure(Enclosure(float(nearest.max()), float(farthest.max())), reason)
     lo = max((max(0, one.difference.lo, -one.difference.hi) for one in held if not one.perhaps), default=0)
     hi = max(max(-one.difference.lo, one.difference.hi) for one in held)
     return Measure(Enclosure(lo, hi), reason)
@@ -356,6 +474,11 @@ def farthest_ratio(rates: Rates, kind: str, comparison: str) -> Measure:
     held, why, reason = _found(rates, kind, comparison)
     if why is not None:
         return why
+    if _bounded(rates, kind, comparison):
+        _, _, least, most = _ranges(rates, kind)
+        if not len(least):
+            return Measure(None, "every rate that is compared is 0")
+        return Measure(Enclosure(float(least.min()), float(most.min())), reason)
     folded = [one.folded for one in held if one.folded is not None]
     if not folded:
         return Measure(None, "every rate that is compared is 0")

@@ -184,7 +184,8 @@ def _features(given: Any, name: str, default: str, n_rows: int) -> tuple[pd.Data
     for column, values in columns.items():
         if len(values) != n_rows:
             raise InputError(f"{name} {shown(column)} has {counted(len(values), 'row')} and y_pred {n_rows:,}")
-    return pd.DataFrame(columns, copy=False), list(columns)
+    held = {column: pd.Series(values, dtype=values.dtype, copy=False) for column, values in columns.items()}
+    return pd.DataFrame(held, copy=False), list(columns)
 
 
 def _objects(given: Sequence[Any]) -> np.ndarray:
