@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from justicia.enclosure import Enclosure
 from justicia.errors import GroupingError, RequirementError
-from justicia.metrics.contrasts import Measure, Rates, too_few
+from justicia.metrics.contrasts import too_few
 from justicia.metrics.disparities import measure
+from justicia.metrics.rates import Measure, Rates
 from justicia.metrics.requirements import CONDITIONAL, RATE_NAMES, Requirement, filter_pairs
 from justicia.words import did_you_mean, shown, value_text
 

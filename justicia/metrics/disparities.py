@@ -13,14 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from justicia.enclosure import Enclosure
-from justicia.metrics.contrasts import (
-    Measure,
-    Rates,
-    farthest_difference,
-    farthest_ratio,
-    halves_reason,
-    too_few,
-)
+from justicia.metrics.contrasts import farthest_difference, farthest_ratio, halves_reason, too_few
+from justicia.metrics.rates import Measure, Rates
 
 __all__ = [
     "ALIASES",
