@@ -67,7 +67,7 @@ def contrasts(rates: Rates, kind: str, comparison: str, only: Collection[int] | 
             None if rate is None or other is None or i == rates.reference else _apart(rate, other)
             for i, rate in enumerate(held)
         ]
-    if kind == "precision":
+    if kind not in rates.weights:
         other = overall_rate(rates, kind)
         return [None if rate is None or other is None else _apart(rate, other) for rate in held]
     weights = rates.weights[kind]
@@ -146,7 +146,7 @@ def _found(rates: Rates, kind: str, comparison: str) -> tuple[list[Contrast], Me
     defined = sum(rate is not None for rate in rates.of(kind))
     if defined < 2 or not (spread.sure or spread.perhaps):
         return [], Measure(None, too_few(defined, spread.reason)), None
-    if comparison == "to_overall" and kind != "precision" and not rates.sums(kind)[0]:
+    if comparison == "to_overall" and kind in rates.weights and not rates.sums(kind)[0]:
         return [], Measure(None, "it is not known how many people each group has"), None
     if _bounded(rates, kind, comparison):
         return [], None, spread.reason
@@ -178,7 +178,7 @@ def _ranges(rates: Rates, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 def _bounded(rates: Rates, kind: str, comparison: str) -> bool:
     """Whether the rates are bounds, so that all groups have to be looked at, beside all people together."""
-    return comparison == "to_overall" and kind != "precision" and not rates.spread(kind).ends
+    return comparison == "to_overall" and kind in rates.weights and not rates.spread(kind).ends
 
 
 def farthest_difference(rates: Rates, kind: str, comparison: str) -> Measure:

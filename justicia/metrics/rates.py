@@ -268,7 +268,9 @@ def _share(part: Number, rest: Number, empty: Number) -> Number:
 
 def overall_rate(rates: Rates, kind: str) -> Enclosure | None:
     """The rate of all people together; None where no group has it."""
-    if kind == "precision":
+    if kind not in rates.weights and kind != "precision":
+        return None
+    if kind not in rates.weights:
         return _overall_precision(rates)
     total, low, high = rates.sums(kind)
     return Enclosure(low / total, high / total) if total else None
