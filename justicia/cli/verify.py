@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from typing import Any
 
@@ -12,6 +13,8 @@ from justicia.cli.population import write_population
 from justicia.words import shown
 
 __all__ = ["verify"]
+
+logger = logging.getLogger(__name__)
 
 
 class _Bar:
@@ -167,7 +170,7 @@ def verify(context: click.Context, /, **options: Any) -> int:
     justicia verify --model tree --data adult --require 'disparate_impact>=0.8'
     """  # noqa: D301 (click reads the escape)
     from justicia.audit import verify as run
-    from justicia.configuration import requirements_of
+    from justicia.configuration import FILES, requirements_of
     from justicia.writing import check_different, check_target
 
     quiet = options.pop("quiet")
@@ -177,7 +180,7 @@ def verify(context: click.Context, /, **options: Any) -> int:
         "population": options.pop("population_out"),
     }
     config = options.pop("config_file")
-    inputs = [options["model"], options["data"], options["population"], *([config] if config else [])]
+    inputs = [options["model"], options["data"], options["population"], *([config] if config else FILES)]
     for target in targets.values():
         check_target(target, inputs=inputs)
     check_different(targets.values())
@@ -187,7 +190,9 @@ def verify(context: click.Context, /, **options: Any) -> int:
     one_hot = options.pop("one_hot")
     bar = _Bar(quiet)
     with announcing(quiet):
-        options["require"] = [*options["require"], *requirements_of(config)]
+        options["require"] = list(dict.fromkeys([*options["require"], *requirements_of(config)]))
+        if targets["junit"] is not None and not options["require"]:
+            logger.warning("no requirement is named, by --require or in a file: %s has no test case", targets["junit"])
         try:
             audit = run(
                 options.pop("model"),
