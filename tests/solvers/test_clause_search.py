@@ -173,7 +173,7 @@ def test_time_limit_gives_bounds_that_hold():
 @pytest.mark.parametrize("first", ["e", "a"])
 def test_bounds_hold_wherever_a_search_is_stopped(first, monkeypatch):
     """Searches of formulas with choices outside and inside, stopped after a few nodes."""
-    monkeypatch.setattr("justicia.solvers.clause_search._FIRST_NODES", 5)
+    monkeypatch.setattr("justicia.solvers.weighted_search._FIRST_NODES", 5)
     met = 0
     for seed in range(60):
         rest = random_3cnf(18, 36, seed)
@@ -198,9 +198,9 @@ def test_search_goes_on_after_a_stop():
 def test_small_arrays_grow(monkeypatch):
     formula = random_3cnf(40, 100, 3)
     value = float(solve_clauses(formula).value)
-    monkeypatch.setattr("justicia.solvers.clause_search._FIRST_CACHE", 16)
+    monkeypatch.setattr("justicia.solvers.weighted_search._FIRST_CACHE", 16)
     assert float(solve_clauses(formula).value) == pytest.approx(value, rel=1e-12)
-    monkeypatch.setattr("justicia.solvers.clause_search._MOST_CACHE", 64)
+    monkeypatch.setattr("justicia.solvers.weighted_search._MOST_CACHE", 64)
     assert float(solve_clauses(formula).value) == pytest.approx(value, rel=1e-12)
 
 
