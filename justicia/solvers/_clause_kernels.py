@@ -189,17 +189,24 @@ def _other_branch_matters(p, s, frame):
 
 
 @njit(cache=True)
-def descend(p, s, level):
-    """After a finished search, follow the best branches of variables of a level, whose values are then the best ones.
+def descend(p, s, level, active, stopped):
+    """Follow the best branches of variables of a level, whose values are then the best ones.
 
-    False when that is not possible: a component is not remembered any more, or a minimum was settled by a clause.
+    False when that is not possible: a component is not remembered any more, or a minimum was settled by a clause. After
+    a search that was stopped, components that are `active` have a variable assigned already; those that were not
+    looked at are left as they are, and it is not possible either where only bounds of one are known.
     """
     component = s.frame[0, SUB_BEGIN]
     while component < s.registers[COMPONENTS]:
-        if p.level[s.component[component, 2]] == level:
+        if p.level[s.component[component, 2]] == level and not active[component]:
             place = find(s, component)
             size = s.component[component, 1]
             if s.keys[place, 0] == 0 and s.keys[place, 1] == 0:
+                if not stopped:
+                    return False
+                component += 1
+                continue
+            if stopped and s.values[place, 0, 0] < s.values[place, 1, 0]:
                 return False
             if s.registers[POOL] + size > len(s.pool) or s.registers[COMPONENTS] + size > len(s.component):
                 return False

@@ -183,4 +183,3 @@ def fresh_state(tables: ClauseTables, n_cases: int, n_cached: int = 2) -> State:
         values=np.zeros((n_cached, 2, n_cases)),
         best=np.zeros(n_cached, dtype=np.int32),
     )
-

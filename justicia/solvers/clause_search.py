@@ -156,7 +156,9 @@ class ClauseSearch:
         tables = self._tables
         nothing = np.zeros(tables.n_variables, dtype=bool)
         chosen = (tables.level == OUTERMOST) & (tables.kind != SUM)
-        tables.settled[:] = defined_by(tables, chosen, np.flatnonzero((tables.level > OUTERMOST) & (tables.kind == MAX)))
+        tables.settled[:] = defined_by(
+            tables, chosen, np.flatnonzero((tables.level > OUTERMOST) & (tables.kind == MAX))
+        )
         whole = Cases(nothing, np.full((1, tables.n_variables), -1, dtype=np.int8), [])
         return WeightedSearch(weighted(tables, whole), self._interruption)
 
@@ -193,9 +195,7 @@ class ClauseSearch:
             for values, case in cases.chosen
         ]
 
-    def solve(
-        self, fixed: dict[int, bool], deadline: float | None = None
-    ) -> tuple[Enclosure, dict[int, bool] | None]:
+    def solve(self, fixed: dict[int, bool], deadline: float | None = None) -> tuple[Enclosure, dict[int, bool] | None]:
         """Value of the formula with some variables fixed, and best values of its outermost variables.
 
         There is no assignment where the outermost block is random, or when time did not suffice to find one.
@@ -207,8 +207,10 @@ class ClauseSearch:
         if cases is not None:
             return self._extreme(cases)
         value = self.value(fixed, deadline)
-        if self.stopped or quantifier in ("", RANDOM):
+        if quantifier in ("", RANDOM):
             return value, None
+        if self.stopped:
+            return value, self._so_far(fixed, value)
         settled = {variable: False for variable in variables if variable not in self._position} | fixed
         wanted, most = float(value.lo), quantifier == EXISTS
         if wanted != (0.0 if most else 1.0):
@@ -217,6 +219,18 @@ class ClauseSearch:
                 return value, None
             settled = found
         return value, {variable: settled.get(variable, False) for variable in variables}
+
+    def _so_far(self, fixed: dict[int, bool], value: Enclosure) -> dict[int, bool] | None:
+        """The best values known after a search that was stopped; None when the bound that they reach says nothing."""
+        quantifier, variables = self._outermost
+        if value.lo == 0.0 if quantifier == EXISTS else value.hi == 1.0:
+            return None
+        values = self._search.followed()
+        if values is None:
+            return None
+        return {
+            variable: fixed.get(variable, values.get(self._position.get(variable, -1), False)) for variable in variables
+        }
 
     def _extreme(self, cases: list[Case]) -> tuple[Enclosure, dict[int, bool] | None]:
         """The largest or smallest value of a case, and how to choose it."""

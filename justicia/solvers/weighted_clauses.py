@@ -130,7 +130,9 @@ def _summed_out(part: ClauseTables, level: np.ndarray, random: np.ndarray) -> np
     from justicia.solvers._case_kernels import eliminated
 
     has_random = np.zeros(part.n_clauses, dtype=bool)
-    has_random[np.repeat(np.arange(part.n_clauses), np.diff(part.clause_start))[random[part.clause_literal >> 1]]] = True
+    has_random[np.repeat(np.arange(part.n_clauses), np.diff(part.clause_start))[random[part.clause_literal >> 1]]] = (
+        True
+    )
     reason = ~has_random & (np.diff(part.clause_start) <= _SHORT)
     candidates = np.flatnonzero(random)
     n_occurrences = part.occurrence_start[2::2] - part.occurrence_start[:-2:2]

@@ -76,7 +76,9 @@ class WeightedSearch:
         after_choices = np.diff(places[tables.clause_start])
         true, false = weight[::2], weight[1::2]
         kind = tables.kind[:, None]
-        free = np.where(kind == SUM, true + false, np.where(kind == MAX, np.maximum(true, false), np.minimum(true, false)))
+        free = np.where(
+            kind == SUM, true + false, np.where(kind == MAX, np.maximum(true, false), np.minimum(true, false))
+        )
         self._problem = Problem(
             clause_start=tables.clause_start,
             clause_literal=tables.clause_literal,
@@ -91,7 +93,8 @@ class WeightedSearch:
             free=free,
             hash=random_hash(tables.n_variables + tables.n_clauses),
             clause_score=_OF_LENGTH ** np.minimum(after_choices, _LENGTHS).astype(np.float64),
-            length_score=_OF_OPEN ** np.minimum(np.arange(int(lengths.max(initial=0)) + 1), _LENGTHS).astype(np.float64),
+            length_score=_OF_OPEN
+            ** np.minimum(np.arange(int(lengths.max(initial=0)) + 1), _LENGTHS).astype(np.float64),
         )
         self._state = fresh_state(tables, self._n_cases, _FIRST_CACHE)
 
@@ -132,13 +135,23 @@ class WeightedSearch:
         return self._run(problem, state, deadline)
 
     def followed(self) -> dict[int, bool] | None:
-        """Values of the outermost variables by the best branches that the last search remembers, if it does."""
+        """Values of the outermost variables by the best branches that the last search remembers, if it does.
+
+        After a search that was stopped, these are the branches that the bound rests on: the lower one under ∃, the
+        upper one under ∀.
+        """
         from justicia.solvers._clause_kernels import descend
 
-        if self._last is None or not descend(*self._last, OUTERMOST):
+        if self._last is None:
+            return None
+        problem, state = self._last
+        active = np.zeros(len(state.component), dtype=bool)
+        if self.stopped and not _return_to_best(problem, state, active):
+            return None
+        if not descend(problem, state, OUTERMOST, active, bool(self.stopped)):
             return None
         held = self._last[1].value
-        return {int(number): held[position] == 1 for position, number in enumerate(self._clauses.tables.numbers)}
+        return {int(number): bool(held[position] == 1) for position, number in enumerate(self._clauses.tables.numbers)}
 
     def _run(self, problem: Problem, state: State, deadline: float | None) -> tuple[np.ndarray, np.ndarray]:
         from justicia.solvers import _clause_kernels as kernels
@@ -171,9 +184,9 @@ class WeightedSearch:
                 if self.stopped:
                     break
         self._state = state
-        self._last = None if self.stopped else (problem, state)
+        self._last = problem, state
         self.nodes += int(state.registers[NODES])
-        low, high = _folded(problem, state) if self.stopped else state.number[0, kernels.LOW : kernels.HIGH + 1]
+        low, high = _branches(problem, state)[0] if self.stopped else state.number[0, kernels.LOW : kernels.HIGH + 1]
         high = np.clip(high, 0.0, 1.0)
         return np.clip(np.minimum(low, high), 0.0, 1.0), high
 
@@ -213,22 +226,28 @@ def _too_large() -> TooLargeError:
     return TooLargeError("the formula is too large for the solver clauses: its components would fill the memory")
 
 
-def _folded(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds from a search that was stopped: what was not looked at lies between 0 and its weight."""
+def _branches(problem: Problem, state: State) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Bounds of the branch of each frame of a search that was stopped, outermost first.
+
+    What was not looked at lies between 0 and its weight.
+    """
     from justicia.solvers import _clause_kernels as kernels
     from justicia.solvers._component_kernels import FRAMES
 
     n_frames = int(state.registers[FRAMES])
     low, high = np.ones(len(state.product)), np.ones(len(state.product))
+    found = []
     for frame in range(n_frames - 1, -1, -1):
         number = state.number[frame]
         done = state.frame[frame, kernels.SUB_BEGIN] == state.frame[frame, kernels.SUB_NEXT]
         low = number[kernels.WEIGHT] * number[kernels.PRODUCT_LOW] * (low if done else 0.0)
         high = number[kernels.WEIGHT] * number[kernels.PRODUCT_HIGH] * (1.0 if frame == n_frames - 1 else high)
+        found.append((low, high))
         if frame == 0:
             break
         literal = state.frame[frame, kernels.LITERAL]
-        other = problem.weight[literal ^ 1] if state.frame[frame, kernels.STAGE] == 0 else 0.0
+        first = state.frame[frame, kernels.STAGE] == 0
+        other = problem.weight[literal ^ 1] if first else 0.0
         kind = problem.kind[literal >> 1]
         if kind == SUM:
             low = low + number[kernels.LOW]
@@ -237,6 +256,44 @@ def _folded(problem: Problem, state: State) -> tuple[np.ndarray, np.ndarray]:
             low = np.maximum(low, number[kernels.LOW])
             high = np.maximum(np.maximum(high, number[kernels.HIGH]), other)
         else:
-            low = np.minimum(low, number[kernels.LOW]) if state.frame[frame, kernels.STAGE] else np.zeros(len(low))
+            low = np.zeros(len(low)) if first else np.minimum(low, number[kernels.LOW])
             high = np.minimum(high, number[kernels.HIGH])
-    return low, high
+    return found[::-1]
+
+
+def _return_to_best(problem: Problem, state: State, active: np.ndarray) -> bool:
+    """After a search of one case was stopped: take the branch up again that its bound rests on, if it was left.
+
+    `active` marks the components of which a variable is assigned. False when a branch is impossible: which values make
+    it so is not known.
+    """
+    from justicia.solvers import _clause_kernels as kernels
+    from justicia.solvers._component_kernels import COMPONENTS, FRAMES, POOL, SHORTENED, propagate, split, undo
+
+    branches = _branches(problem, state)
+    for frame in range(1, int(state.registers[FRAMES])):
+        held, number = state.frame[frame], state.number[frame]
+        active[held[kernels.COMPONENT]] = True
+        variable = held[kernels.LITERAL] >> 1
+        if problem.level[variable] != OUTERMOST:
+            break
+        low, high = branches[frame]
+        if problem.kind[variable] == MAX:
+            better = number[kernels.LOW, 0] >= low[0]
+        else:
+            better = number[kernels.HIGH, 0] <= high[0]
+        if held[kernels.STAGE] == 0 or not better:
+            if number[kernels.WEIGHT, 0] == 0.0:
+                return False
+            continue
+        shortened = state.shortened[held[kernels.SHORTENED_BEGIN] : state.registers[SHORTENED]]
+        for literal, end in shortened[::-1]:
+            state.occurrence_end[literal] = end
+        state.registers[SHORTENED] = held[kernels.SHORTENED_BEGIN]
+        undo(problem, state, held[kernels.TRAIL_BEGIN])
+        state.registers[COMPONENTS], state.registers[POOL] = held[kernels.SUB_BEGIN], held[kernels.POOL_BEGIN]
+        if not propagate(problem, state, held[kernels.BEST]):
+            return False
+        split(problem, state, held[kernels.COMPONENT])
+        break
+    return True

@@ -178,7 +178,9 @@ def _inside(
     for _, group in contexts:
         within = np.ones(len(node.states)) if node.within is None else node.within[group]
         shares.append(np.array([[within[one].sum() for one in cells]]))
-    inside = encode_row(builder, _by_condition(shares, contexts, None), texts, [f"{text}, if there" for text in below_texts])
+    inside = encode_row(
+        builder, _by_condition(shares, contexts, None), texts, [f"{text}, if there" for text in below_texts]
+    )
     joined: list[Literal] = []
     for literal, text in zip(inside[:-1], below_texts, strict=False):
         made = builder.defined(text)
