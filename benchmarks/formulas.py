@@ -97,10 +97,8 @@ def main() -> None:
         runs = [timed(random_3cnf(n_variables, n_clauses, seed), options.limit) for seed in range(12)]
         seconds = sorted(spent for _, spent in runs)
         nodes = sorted(solution.nodes for solution, _ in runs)[6]
-        print(
-            f"| {n_variables} | {n_clauses} | {(seconds[5] + seconds[6]) / 2:.3f} s | {seconds[-1]:.3f} s | {nodes:,} |",
-            flush=True,
-        )
+        median = (seconds[5] + seconds[6]) / 2
+        print(f"| {n_variables} | {n_clauses} | {median:.3f} s | {seconds[-1]:.3f} s | {nodes:,} |", flush=True)
 
 
 if __name__ == "__main__":

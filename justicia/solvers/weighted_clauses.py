@@ -63,17 +63,13 @@ class WeightedClauses:
         lengths = np.diff(self.tables.clause_start)
         start = np.concatenate([[0], np.cumsum(lengths[kept])]).astype(np.int32)
         literals = self.tables.clause_literal[np.repeat(kept, lengths)]
+        occurrence_start, occurrence = occurrences_of(start, literals, self.tables.n_variables)
         tables = replace(
             self.tables,
             clause_start=start,
             clause_literal=literals,
-            **dict(
-                zip(
-                    ("occurrence_start", "occurrence"),
-                    occurrences_of(start, literals, self.tables.n_variables),
-                    strict=True,
-                )
-            ),
+            occurrence_start=occurrence_start,
+            occurrence=occurrence,
         )
         return WeightedClauses(tables, weights[kept], self.weight[:, cases], self.root[cases])
 
@@ -137,7 +133,7 @@ def _summed_out(part: ClauseTables, level: np.ndarray, random: np.ndarray) -> np
     candidates = np.flatnonzero(random)
     n_occurrences = part.occurrence_start[2::2] - part.occurrence_start[:-2:2]
     candidates = candidates[np.argsort(n_occurrences[candidates], kind="stable")]
-    return eliminated(  # type: ignore[no-any-return]
+    return eliminated(
         candidates, level, part.clause_start, part.clause_literal, part.occurrence_start, part.occurrence, reason,
         _MOST_OF_BIT,
     )  # fmt: skip

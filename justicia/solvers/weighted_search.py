@@ -286,11 +286,13 @@ def _return_to_best(problem: Problem, state: State, active: np.ndarray) -> bool:
             if number[kernels.WEIGHT, 0] == 0.0:
                 return False
             continue
-        shortened = state.shortened[held[kernels.SHORTENED_BEGIN] : state.registers[SHORTENED]]
-        for literal, end in shortened[::-1]:
-            state.occurrence_end[literal] = end
-        state.registers[SHORTENED] = held[kernels.SHORTENED_BEGIN]
-        undo(problem, state, held[kernels.TRAIL_BEGIN])
+        # One by one: literals were assigned while lists of clauses were as short as they were left before.
+        for inner in range(int(state.registers[FRAMES]) - 1, frame - 1, -1):
+            begin = state.frame[inner, kernels.SHORTENED_BEGIN]
+            for literal, end in state.shortened[begin : state.registers[SHORTENED]][::-1]:
+                state.occurrence_end[literal] = end
+            state.registers[SHORTENED] = begin
+            undo(problem, state, state.frame[inner, kernels.TRAIL_BEGIN])
         state.registers[COMPONENTS], state.registers[POOL] = held[kernels.SUB_BEGIN], held[kernels.POOL_BEGIN]
         if not propagate(problem, state, held[kernels.BEST]):
             return False
