@@ -79,10 +79,9 @@ def main() -> None:
     solve_clauses(random_3cnf(20, 50, 0))
     choices = random_3cnf(20, 50, 0)
     solve_clauses(ClauseFormula((Block(EXISTS, (1, 2)), *choices.prefix[2:]), choices.clauses))
-    print(
-        "| table | depth | population | variables | clauses | one group | most favored | least favored | dual | values |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    columns = "table,depth,population,variables,clauses,one group,most favored,least favored,dual,values".split(",")
+    print("|", " | ".join(columns), "|")
+    print("|---" * len(columns) + "|")
     for name in options.data.split(","):
         for depth in map(int, options.depth.split(",")):
             for structure in options.population.split(","):
