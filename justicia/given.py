@@ -16,10 +16,14 @@ from justicia.errors import InputError, PopulationFileError
 from justicia.population import STRUCTURES
 from justicia.population.coarsening import coarsened, possible_cells
 from justicia.population.networks import Network, file_of_network, read_given
+from justicia.population.networks.mixed import MixedNetwork
+from justicia.population.networks.people import NetworkPeople
+from justicia.population.networks.population import GivenNetwork
 from justicia.population.reach import known_values, reach
 from justicia.population.stored import PopulationFile, StoredGrouping
 from justicia.population.stored.drawing import StoredPeople
 from justicia.stating import stated
+from justicia.stating_densities import asked_over, stated_densities
 from justicia.tables import find_groupings
 from justicia.words import counted, did_you_mean, listed
 
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from justicia.encoders import Decision
     from justicia.models import OneHotExpansion
     from justicia.population import Domain, Population
+    from justicia.solvers import Solver
     from justicia.tables import Grouping, Roles, Table
 
 __all__ = ["Given", "Seen", "given_bins", "given_groupings", "label_of", "settle_population", "with_values"]
@@ -202,11 +207,14 @@ class Seen:
     population : Population
     least, most : Decision
         One and the same where no cell is in doubt.
+    engine : Solver or None
+        That alone takes this population.
     """
 
     population: Population
     least: Decision
     most: Decision
+    engine: Solver | None = None
 
 
 @dataclass(frozen=True)
@@ -224,6 +232,8 @@ class Given:
     kinds : dict of str to str
         For each rate by true outcome, the population of the file that it is taken under.
     expansion : OneHotExpansion or None
+    table : DataFrame or None
+        Every column of the rows.
     """
 
     file: PopulationFile
@@ -232,6 +242,7 @@ class Given:
     frame: pd.DataFrame
     kinds: Mapping[str, str] = field(default_factory=dict)
     expansion: OneHotExpansion | None = None
+    table: pd.DataFrame | None = None
 
     @classmethod
     def settle(
@@ -262,11 +273,12 @@ class Given:
                 f"{did_you_mean(absent[0], file.domain.names)}"
             )
         if file.network is not None:
-            file = stated(file, decision, domain, people, roles, groups, search)
+            state = stated_densities if file.network.numeric else stated
+            file = state(file, decision, domain, people, roles, groups, search)
         kinds = _kinds(file, roles, asked)
         if not kinds:
             roles = replace(roles, truth=None)
-        given = cls(file, decision, domain, frame, kinds, expansion)
+        given = cls(file, decision, domain, frame, kinds, expansion, people)
         given._say_what_is_unseen()
         return given, roles
 
@@ -315,6 +327,8 @@ class Given:
         The population and the decision themselves, where their cells are the same; else the population with fewer
         cells, and decisions over them.
         """
+        if isinstance(population, MixedNetwork):
+            return Seen(population, *asked_over(population, self.decision, self.domain))
         found = self._reach(population)
         if population.domain.names == self.domain.names and all(
             touched.shape[0] == touched.shape[1] and _same(touched, possible)
@@ -396,7 +410,11 @@ class _People:
 
         key = self.population.groups[group]
         position = self.stored.everybody.groups.index(key)
-        held = StoredPeople(self.given.file, self.stored).features(points, position, rng)
+        network = self.given.file.network
+        if network is not None and network.numeric:
+            held = self._of_network(network).columns(key, len(points), rng)
+        else:
+            held = StoredPeople(self.given.file, self.stored).features(points, position, rng)
         members = np.flatnonzero(self.grouping.codes == self.grouping.groups.index(key))
         members = members if len(members) else np.arange(len(self.grouping.codes))
         columns = {}
@@ -408,3 +426,7 @@ class _People:
                 columns[name] = self.given.frame[name].iloc[rows].reset_index(drop=True)
         people = pd.DataFrame(columns)
         return people if self.given.expansion is None else self.given.expansion.transform(people)
+
+    def _of_network(self, network: Network) -> NetworkPeople:
+        fixed = self.population.fixed if isinstance(self.population, (GivenNetwork, MixedNetwork)) else {}
+        return NetworkPeople(network, self.stored.sensitive, self.population.groups, self.given.table, fixed)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from justicia.population.stored import PopulationFile
     from justicia.tables import Grouping, Roles
 
-__all__ = ["stated"]
+__all__ = ["outcome_of", "stated"]
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ def stated(
             states = States(file.network, grouping.sensitive, people)
             if states.n_groups > MOST_GROUPS:
                 only[grouping.sensitive] = _searched(file, cells, states, decision, domain, people, grouping)
-    outcome = _outcome(file, people, roles)
+    outcome = outcome_of(file, people, roles)
     if only and outcome is not None:
         logger.warning("groups are searched by their selection rates: true and false positive rates are left out")
         outcome = None
@@ -169,7 +169,7 @@ def _in_single_precision(number: float) -> float:
         return float(np.float32(number))
 
 
-def _outcome(
+def outcome_of(
     file: PopulationFile, people: pd.DataFrame, roles: Roles
 ) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:
     """Column of the true outcome, favorable values and others, where the network has such a variable."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from justicia.population.networks.states import state_texts
 from justicia.words import did_you_mean, listed, shown
 
 if TYPE_CHECKING:
+    from justicia.population.networks.densities import Numeric
     from justicia.population.networks.states import State
 
 __all__ = ["Network", "Variable", "checked_network", "checked_table"]
@@ -59,19 +60,31 @@ class Network:
     variables : dict of str to Variable
     name, sha256 : str or None
         Of the file that it was read from.
+    numeric : dict of str to Numeric
+        Variables that have a density and no states, parents first; variables with states do not depend on them.
     """
 
     variables: Mapping[str, Variable]
     name: str | None = None
     sha256: str | None = None
+    numeric: Mapping[str, Numeric] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all variables."""
+        return [*self.variables, *self.numeric]
 
     def __getitem__(self, name: str) -> Variable:
         try:
             return self.variables[name]
         except KeyError:
+            if name in self.numeric:
+                raise PopulationFileError(
+                    f"variable {shown(repr(name))} of the network {self.name or 'given'} has a density, and no states"
+                ) from None
             raise PopulationFileError(
                 f"the network {self.name or 'given'} has no variable {shown(repr(name))}"
-                f"{did_you_mean(name, self.variables)}"
+                f"{did_you_mean(name, self.names)}"
             ) from None
 
     @cached_property
@@ -95,7 +108,7 @@ class Network:
         return found
 
     def __repr__(self) -> str:
-        return f"<Network of {len(self.variables)} variables: {listed(self.variables, 5)}>"
+        return f"<Network of {len(self.names)} variables: {listed(self.names, 5)}>"
 
 
 def checked_network(variables: Sequence[Variable]) -> Network:
