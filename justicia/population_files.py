@@ -16,8 +16,8 @@ from justicia.choices import MISSING_WAYS
 from justicia.errors import InputError, LabelError, TableError
 from justicia.inputs import as_list, as_names, settle_table, table_with_groups
 from justicia.population import STRUCTURES
-from justicia.population.fine_cells import MOST_CELLS, fine_domain
 from justicia.population.domain import Domain
+from justicia.population.fine_cells import MOST_CELLS, fine_domain
 from justicia.population.networks import Network, check_possible, file_of_network, for_columns, read_given
 from justicia.population.networks.mixed import spelled
 from justicia.population.networks.population import GivenNetwork
