@@ -45,10 +45,11 @@ def warn_of_width(
     elif stopped == {"settled"}:
         why = "every requirement is settled, so the search for narrower ones ended"
     elif stopped == {"cells"}:
-        why = (
-            "the model tells people in one cell of the population apart; a population fitted with more --cells narrows "
-            "them"
-        )
+        stated = groupings[0].population.structure == "network"
+        narrower = "narrower ranges narrow" if stated else "a population fitted with more --cells narrows"
+        why = f"the model tells people in one cell of the population apart; {narrower} them"
+    elif stopped == {"estimated"}:
+        why = "numbers that hang together are estimated; use the statistical intervals beside them"
     elif stopped:
         why = "pass --time-limit to give more time"
         if any(grouping.solution.interval is not None for grouping in groupings):

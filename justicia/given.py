@@ -13,15 +13,13 @@ import numpy as np
 
 from justicia.encoders.lifting import lift
 from justicia.errors import InputError, PopulationFileError
+from justicia.given_people import GivenPeople
 from justicia.population import STRUCTURES
 from justicia.population.coarsening import coarsened, possible_cells
 from justicia.population.networks import Network, file_of_network, read_given
 from justicia.population.networks.mixed import MixedNetwork
-from justicia.population.networks.people import NetworkPeople
-from justicia.population.networks.population import GivenNetwork
 from justicia.population.reach import known_values, reach
-from justicia.population.stored import PopulationFile, StoredGrouping
-from justicia.population.stored.drawing import StoredPeople
+from justicia.population.stored import PopulationFile
 from justicia.stating import stated
 from justicia.stating_densities import asked_over, stated_densities
 from justicia.tables import find_groupings
@@ -233,7 +231,7 @@ class Given:
         For each rate by true outcome, the population of the file that it is taken under.
     expansion : OneHotExpansion or None
     table : DataFrame or None
-        Every column of the rows.
+        All columns of the rows.
     """
 
     file: PopulationFile
@@ -282,6 +280,20 @@ class Given:
         given._say_what_is_unseen()
         return given, roles
 
+    def check_solver(self, solver: str) -> None:
+        """Refuse an engine that is named where another one alone can answer.
+
+        Raises
+        ------
+        PopulationFileError
+        """
+        held = [one for grouping in self.file.groupings for one in grouping.populations.values()]
+        if solver != "auto" and any(isinstance(one, MixedNetwork) for one in held):
+            raise PopulationFileError(
+                f"solver {solver} takes cells, and columns of the population {self.file.name or 'given'} have "
+                "densities here: pass --solver auto"
+            )
+
     def has(self, grouping: Grouping, kind: str) -> bool:
         """Whether the file has a population for such a rate."""
         return self._stored(grouping, kind) is not None
@@ -301,7 +313,7 @@ class Given:
             raise PopulationFileError(f"the population {self.file.name or 'given'} has nobody with such a true outcome")
         index = {group: position for position, group in enumerate(grouping.groups)}
         population = copy.copy(population)
-        population.people = _People(self, self.file.grouping(grouping.sensitive), population, grouping)
+        population.people = GivenPeople(self, self.file.grouping(grouping.sensitive), population, grouping)
         return population, np.array([index[group] for group in population.groups], dtype=np.int64)
 
     def _stored(self, grouping: Grouping, kind: str) -> Population | None:
@@ -400,39 +412,3 @@ def _kinds(file: PopulationFile, roles: Roles, asked: bool) -> dict[str, str]:
         raise PopulationFileError(f"{message}; leave --label out for selection rates alone")
     logger.warning("%s; true and false positive rates are left out", message)
     return {}
-
-
-@dataclass(frozen=True)
-class _People:
-    """Draws people of a file's population as the model takes them; columns that the file lacks come from the table."""
-
-    given: Given
-    stored: StoredGrouping
-    population: Population
-    grouping: Grouping
-
-    def draw(self, points: np.ndarray, group: int, rng: np.random.Generator) -> pd.DataFrame:
-        import pandas as pd
-
-        key = self.population.groups[group]
-        position = self.stored.everybody.groups.index(key)
-        network = self.given.file.network
-        if network is not None and network.numeric:
-            held = self._of_network(network).columns(key, len(points), rng)
-        else:
-            held = StoredPeople(self.given.file, self.stored).features(points, position, rng)
-        members = np.flatnonzero(self.grouping.codes == self.grouping.groups.index(key))
-        members = members if len(members) else np.arange(len(self.grouping.codes))
-        columns = {}
-        for name in self.given.frame.columns:
-            if name in held:
-                columns[name] = held[name]
-            else:
-                rows = rng.choice(members, size=len(points))
-                columns[name] = self.given.frame[name].iloc[rows].reset_index(drop=True)
-        people = pd.DataFrame(columns)
-        return people if self.given.expansion is None else self.given.expansion.transform(people)
-
-    def _of_network(self, network: Network) -> NetworkPeople:
-        fixed = self.population.fixed if isinstance(self.population, (GivenNetwork, MixedNetwork)) else {}
-        return NetworkPeople(network, self.stored.sensitive, self.population.groups, self.given.table, fixed)

@@ -211,6 +211,11 @@ def _ranges(population: Population, least: Decision, most: Decision, solution: S
         if held is not None:
             return _mixed(population, held, least, most, solution, radius)
         return _around(solution, _mixture_distance(population, radius))
+    if population.support is None:
+        raise InputError(
+            "a shift moves people between the states of tables, and numbers that this model takes have densities, for "
+            "which there is no table: leave --shift out, or state them in ranges"
+        )
     exact = bool((solution.hi - solution.lo <= EXACT).all())
     lo, hi = _of_rows(solution.lo, solution.hi, radius)
     changes: dict[tuple[str, str | None], np.ndarray] = {("rows", None): np.stack([lo - solution.lo, hi - solution.hi])}

@@ -141,9 +141,10 @@ def _with_edges_of(network: Network, domain: Domain, people: pd.DataFrame) -> Ne
         whole = feature.name in people.columns and people[feature.name].dtype.kind in "iu"
         alike: Callable[[float], float] = math.floor if whole else _in_single_precision
         edges = {alike(edge): edge for edge in feature.edges.tolist() if math.isfinite(edge)}
+        edges |= {edge: edge for edge in feature.edges.tolist()}
 
         def moved(edge: float, alike: Callable[[float], float] = alike, edges: dict[float, float] = edges) -> float:
-            return edges.get(alike(edge), edge) if math.isfinite(edge) else edge
+            return edges.get(edge, edges.get(alike(edge), edge)) if math.isfinite(edge) else edge
 
         states = [
             Interval(moved(state.low), moved(state.high)) if isinstance(state, Interval) and not state.closed else state

@@ -58,7 +58,7 @@ class DrawnPeople:
             # Those within rounding of the threshold count for neither end.
             ends = clopper_pearson(np.array([above, above + near]), np.full(2, n), effort.delta / n_groups)
             lo[group], hi[group] = ends[0][0], ends[1][1]
-        stopped = "time" if (sizes < wanted).any() else None
+        stopped = "time" if (sizes < wanted).any() else "estimated"
         return Solution(
             np.zeros(n_groups), np.ones(n_groups), self.name, time.perf_counter() - start, "statistical", n_groups,
             interval=(lo, hi), delta=effort.delta, stopped=stopped,

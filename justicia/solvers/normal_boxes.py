@@ -67,7 +67,7 @@ class NormalBoxes:
                     return self._answer(low, high, accepting, start, "time")
                 estimates[number] += population.mass_of(box, number)
         interval = _student(exact + estimates, effort.delta / population.n_groups)
-        return self._answer(low, high, accepting, start, None, interval, effort.delta)
+        return self._answer(low, high, accepting, start, "estimated", interval, effort.delta)
 
     def _answer(
         self,
