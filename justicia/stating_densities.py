@@ -81,6 +81,7 @@ def stated_densities(
     components = components_of(network, [feature.name for feature in numeric])
     linear = isinstance(decision, LinearThreshold)
     affine = linear and bool(numeric) and all(feature.affine for feature in numeric)
+    _check_number_of_groups(network, people, groupings, search, linear=linear and bool(numeric))
     few = _few(network, domain, components, people, groupings, sensitive_only=not linear)
     if affine and few:
         return _mixed(file, domain, components, people, roles, groupings)
@@ -130,6 +131,19 @@ def _check(feature: Feature, network: Network) -> None:
             f"the score rises and falls with column {feature.name!r}, so that nothing is known of it between two "
             f"numbers: state values in the network {network.name or 'given'} in place of a density"
         )
+
+
+def _check_number_of_groups(
+    network: Network, people: pd.DataFrame, groupings: Sequence[Grouping], search: str, *, linear: bool
+) -> None:
+    """Refuse a search among groups that have to be looked at one by one."""
+    for grouping in groupings if linear and search == "learn" else ():
+        states = States(without_densities(network), grouping.sensitive, people)
+        if states.n_groups > MOST_GROUPS:
+            raise PopulationFileError(
+                f"{counted(states.n_groups, 'group')} of {' x '.join(grouping.sensitive)} are too many to look at one "
+                "by one, and those where a score of densities is extreme are not searched: name fewer sensitive columns"
+            )
 
 
 def _as_ranges(network: Network, one: Component | Single, cuts: Mapping[str, np.ndarray]) -> bool:
@@ -232,9 +246,14 @@ def asked_over(population: MixedNetwork, decision: Decision, domain: Domain) -> 
             touched[at] = reach(population.domain.features[place], feature, possible[place])
         position[at] = place
     if not isinstance(decision, LinearThreshold):
+        if isinstance(decision, Tree):
+            lifted = lift(decision, population.domain.sizes, position, touched)
+            return lifted.least, lifted.most, NormalBoxes()
+        if all(np.array_equal(held, np.eye(len(held), dtype=bool)) for held in touched.values()):
+            # The model's own cells, in another order.
+            return decision, decision, DrawnPeople([position[at] for at in range(len(position))])
         lifted = lift(decision, population.domain.sizes, position, touched)
-        engine: Solver = NormalBoxes() if isinstance(decision, Tree) else DrawnPeople()
-        return lifted.least, lifted.most, engine
+        return lifted.least, lifted.most, DrawnPeople()
     lines = {
         feature.name: _line(feature, values)
         for feature, values in zip(domain.features, decision.contributions, strict=True)
@@ -250,19 +269,19 @@ def asked_over(population: MixedNetwork, decision: Decision, domain: Domain) -> 
         {new: touched[at] for new, at in enumerate(kept)},
     )
     slopes = [np.array([lines[name][0] for name in one.names]) for one in population.components]
-    return (
-        lifted.least,
-        lifted.most,
-        NormalScores(slopes, sum(line[1] for line in lines.values()), sum(line[2] for line in lines.values())),
-    )
+    intercept, size, extent = (sum(line[at] for line in lines.values()) for at in (1, 2, 3))
+    return lifted.least, lifted.most, NormalScores(slopes, intercept, size, extent)
 
 
-def _line(feature: Feature, values: np.ndarray) -> tuple[float, float, float]:
-    """Slope and intercept of what a feature adds, by the numbers that are farthest apart, and the size of these."""
+def _line(feature: Feature, values: np.ndarray) -> tuple[float, float, float, float]:
+    """Slope and intercept of what a feature adds, by the numbers that are farthest apart; and two sizes.
+
+    They are those of what is added there, and of the slope times the larger number.
+    """
     if feature.ranges is None:
         raise TypeError(f"nothing is known of the numbers of {feature.name}")
     n = len(feature.ranges)
     low, high = float(feature.ranges[0, 0]), float(feature.ranges[n - 1, 1])
     first, last = float(values[0]), float(values[n - 1])
     slope = (last - first) / (high - low)
-    return slope, first - slope * low, abs(first) + abs(last)
+    return slope, first - slope * low, abs(first) + abs(last), abs(slope) * max(abs(low), abs(high))

@@ -65,6 +65,7 @@ class _Scores:
     size : float
         At least every number that is added up.
     terms : int
+        How many there are.
     """
 
     share: np.ndarray
@@ -86,15 +87,18 @@ class NormalScores:
         What they add at 0.
     size : float
         The largest numbers that these were found from, added up.
+    reach : float
+        The largest numbers that the variables take, times the slopes, added up: what a scaler may round.
     """
 
     name = "normal"
     tolerance = TOLERANCE
 
-    def __init__(self, slopes: Sequence[np.ndarray], intercept: float, size: float) -> None:
+    def __init__(self, slopes: Sequence[np.ndarray], intercept: float, size: float, reach: float) -> None:
         self._slopes = slopes
         self._intercept = intercept
         self._size = size
+        self._reach = reach
 
     def takes(self, decision: Decision) -> bool:
         """Whether the decision is a linear threshold."""
@@ -109,7 +113,7 @@ class NormalScores:
             raise TypeError("normal takes a linear threshold over a stated population with densities")
         scores = self._scores(decision, population)
         rounding = decision.slack if decision.rounding is None else decision.rounding
-        slack = rounding + 8.0 * _UNIT * (scores.terms + 8) * scores.size
+        slack = rounding + _UNIT * (2.0 * (scores.terms + 4) * scores.size + 8.0 * self._reach)
         stopped = None
         if scores.steps:
             low, high = _inverted(scores, decision.threshold, slack, effort.tolerance, deadline)
@@ -150,8 +154,7 @@ class NormalScores:
                 steps.append((edges, masses, choice))
         deviation = np.sqrt(np.maximum(variance, 0.0))
         sizes.append(float(deviation.max(initial=0.0)))
-        terms = len(sizes) + sum(len(one.names) ** 2 for one in population.components)
-        return _Scores(share, mean, deviation, steps, sum(sizes), terms)
+        return _Scores(share, mean, deviation, steps, sum(sizes), len(sizes))
 
 
 def _scaled(one: Single, slope: float) -> tuple[np.ndarray, np.ndarray]:
@@ -162,7 +165,10 @@ def _scaled(one: Single, slope: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _exact(scores: _Scores, threshold: float, slack: float) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of the probability of a score above the threshold, apart by the rounding alone."""
+    """Bounds of the probability of a score above the threshold, apart by the rounding alone.
+
+    A standard deviation that is off by a share d moves a probability by less than d / 4: that is far below `EXACT`.
+    """
     from scipy.special import ndtr
 
     found = []
