@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.integrate import quad
 from scipy.stats import norm
 
-__all__ = ["SEX", "as_json", "over_intervals", "thresholds_of"]
+__all__ = ["SEX", "as_json", "interval_masses", "over_intervals", "remembered", "thresholds_of"]
 
 SEX = {"name": "sex", "values": ["F", "M"], "probabilities": [0.5, 0.5]}
 
@@ -22,8 +23,8 @@ def as_json(*variables: dict[str, Any]) -> str:
 def thresholds_of(tree: Any, feature: int) -> np.ndarray:
     """Where outcomes of a fitted tree, or ensemble of trees, change along a feature.
 
-    Trees round numbers to single precision: everybody passes who is nearer to the last single below the threshold than to
-    the next one.
+    Trees round numbers to single precision: everybody passes who is nearer to the last single below the threshold than
+    to the next one.
     """
     held = [one.tree_ for one in np.ravel(getattr(tree, "estimators_", [tree]))]
     limits = np.unique(np.concatenate([one.threshold[one.feature == feature] for one in held]))
@@ -42,8 +43,23 @@ def over_intervals(cuts: np.ndarray, low: float, high: float, density: Any, inne
     )
 
 
+def remembered(model: Any, columns: list[str]) -> Any:
+    """What a model predicts for a number of the first column and all numbers of the others, asked once."""
+    known: dict[float, np.ndarray] = {}
+
+    def outcomes(first: float, *others: np.ndarray) -> np.ndarray:
+        if first not in known:
+            grid = np.array([(first, *rest) for rest in product(*others)])
+            known[first] = model.predict(pd.DataFrame(grid, columns=columns))
+        return known[first]
+
+    return outcomes
+
+
 def interval_masses(cuts: np.ndarray, mean: float, deviation: float) -> tuple[np.ndarray, np.ndarray]:
     """A number in each interval, and the normal probability of it."""
     ends = np.array([-np.inf, *cuts, np.inf])
-    middles = np.array([*(cuts[:1] - 1), *((cuts[1:] + cuts[:-1]) / 2), *(cuts[-1:] + 1)]) if len(cuts) else np.zeros(1)
+    if not len(cuts):
+        return np.zeros(1), np.ones(1)
+    middles = np.array([cuts[0] - 1, *((cuts[1:] + cuts[:-1]) / 2), cuts[-1] + 1])
     return middles, np.diff(norm.cdf(ends, mean, deviation))

@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from justicia.errors import PopulationFileError
 from justicia.population.networks.states import state_texts
-from justicia.words import did_you_mean, listed, shown
+from justicia.words import did_you_mean, listed, shown, value_text
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from justicia.population.networks.densities import Numeric
     from justicia.population.networks.states import State
 
@@ -95,6 +97,32 @@ class Network:
             for parent in variable.parents:
                 found[parent].append(variable.name)
         return found
+
+    def sample(
+        self, rows: int, group: Mapping[str, Any] | None = None, random_state: int | np.random.Generator | None = None
+    ) -> pd.DataFrame:
+        """Draw people with every variable.
+
+        Parameters
+        ----------
+        rows : int
+        group : mapping from variable to state, optional
+            What they have in common; everybody when left out.
+        random_state : int or Generator, optional
+
+        Returns
+        -------
+        DataFrame of shape (rows, n_variables)
+
+        Raises
+        ------
+        PopulationFileError
+            When nobody is in the group.
+        """
+        from justicia.population_files import population_of_network
+
+        wanted = {name: value_text(value) for name, value in (group or {}).items()}
+        return population_of_network(self, group=wanted).sample(rows, wanted, random_state)
 
     def ancestors(self, names: Sequence[str]) -> set[str]:
         """These variables, and all that they depend on."""
