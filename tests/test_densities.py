@@ -373,7 +373,7 @@ def test_what_is_no_column_is_averaged_over():
 
 
 def test_extreme_ones_of_many_groups():
-    """Twenty sensitive columns of two values, of which x depends on two: a tree is searched, a score of x is refused."""
+    """Twenty sensitive columns, of which x depends on two: a tree is searched, a score of x is refused."""
     columns = [{"name": f"a{i}", "values": [0, 1], "probabilities": [0.5, 0.5]} for i in range(20)]
     x = {"name": "x", "parents": ["a0", "a1"], "normal": {"mean": [[0, 1], [2, 4]], "variance": 1}}
     network = network_from_text(as_json(*columns, x))
