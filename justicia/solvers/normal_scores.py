@@ -202,13 +202,14 @@ def _inverted(
     far = (top + (bottom + length)) / 2
     low, high = np.zeros(n_groups), np.ones(n_groups)
     phi = np.zeros((n_groups, 0), dtype=np.complex128)
+    counts = len(scores.steps) + 1, len(scores.mean) + sum(masses.size for _, masses, _ in scores.steps)
     degree = _FIRST
     while True:
         made = _characteristic(scores, length, phi.shape[1] + 1, degree, deadline)
         if made is None:
             return low, high
         phi = np.concatenate([phi, made], axis=1)
-        found = _arcs(phi, length, threshold, slack, far, len(scores.steps) + 1)
+        found = _arcs(phi, length, threshold, slack, far, counts)
         low, high = np.maximum(low, found[0]), np.minimum(high, found[1])
         widest = float((high - low).max())
         if widest <= tolerance or degree >= _MOST_FREQUENCIES:
@@ -261,7 +262,7 @@ def _turns(x: np.ndarray, k: np.ndarray) -> np.ndarray:
 
 
 def _arcs(
-    phi: np.ndarray, length: float, threshold: float, slack: float, far: float, n_parts: int
+    phi: np.ndarray, length: float, threshold: float, slack: float, far: float, counts: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray]:
     degree = phi.shape[1]
     k = np.arange(1.0, degree + 1.0)
@@ -277,7 +278,18 @@ def _arcs(
     _, high = arc_bounds(
         (far - threshold + slack) / length, (sums["outer"][0], sums["far"][0]), (sums["outer"][1], sums["far"][1]), held
     )
-    # Phases k x of |x| near 1 err by a few k u turns, sums over rows by their number; see `vaaler.rounding`.
-    error = 2.0 * np.pi * 8.0 * degree * _UNIT * n_parts + 1e-13 + _GONE
-    charge = 2.0 * error * (2.0 * (math.log(degree) + 2.0) / math.pi + 1.0) + _CHARGE
+    charge = _rounded(degree, *counts) + _CHARGE
     return low - charge, high + charge
+
+
+def _rounded(degree: int, n_parts: int, n_terms: int) -> float:
+    """How far rounding moves the bounds of an arc, at most.
+
+    A phase k x of |x| at most 1 errs by 2 k u turns (the quotient x and the product), its sine by 12.6 k u, that of k w
+    in a step's factor by 3 k u: 15.4 k u a part, and one more for the end of the arc. The weights c_k of the sines are
+    less than (1 / k + 1 / K) / pi, so that the sum over k is at most 7.4 K u, those of the cosines give 2.6 K u; there
+    are two ends. What does not grow with k, sums over choices of states and steps and what is left out, is in each
+    phi(k).
+    """
+    level = 1e-13 + 2.0 * _UNIT * n_terms + _GONE
+    return 32.0 * _UNIT * degree * (n_parts + 1) + 2.0 * level * (2.0 * (math.log(degree) + 2.0) / math.pi + 1.0)
