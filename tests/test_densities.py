@@ -26,6 +26,7 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier
 
 import justicia
+from justicia import stating_densities
 from justicia.cli import main
 from justicia.errors import PopulationFileError
 from justicia.population.networks import network_from_text, network_to_json, ranges
@@ -282,6 +283,7 @@ def test_curved_steps_are_bounded_between_fine_ranges(monkeypatch):
         expected = float(((score[:, None] + step[None, :] - corner) > 0).mean())
         assert rate.lo - 2e-3 <= expected <= rate.hi + 2e-3
         assert rate.hi - rate.lo < 1e-2
+    assert any("between the numbers of a fine grid" in warning for warning in audit.warnings)
     check_by_drawing(audit, curve, ["x", "u"])
     # Together with what hangs on x, the sum is not known.
     network = network_from_text(as_json(SEX, X, Y))
@@ -358,6 +360,23 @@ def test_rates_by_true_outcome():
             assert float(group.fpr) == pytest.approx(low, abs=1e-10)
             assert float(group.tpr) == pytest.approx(high, abs=1e-10)
             assert float(group.selection_rate) == pytest.approx(shares[0] * low + shares[1] * high, abs=1e-10)
+
+
+def test_many_columns_with_states_beside_densities(monkeypatch):
+    """More choices of states than are looked at one by one: ranges of a grid, and the same rate within their bounds."""
+    monkeypatch.setattr(ranges, "_FINE", 1500)
+    network = network_from_text(as_json(SEX, X, K))
+    model = make_pipeline(StandardScaler(), LogisticRegression())
+    people = people_of(network)
+    exact = rates_of(audited(model, network, ["x", "k"], people))
+    monkeypatch.setattr(stating_densities, "_MOST_TOGETHER", 2)
+    bounds = audited(model, network, ["x", "k"], people)
+    assert bounds.groupings[0].solution.engine in ("fourier", "sums")
+    for sex, rate in rates_of(bounds).items():
+        assert rate.lo <= float(exact[sex]) <= rate.hi
+        assert rate.hi - rate.lo < 1e-2
+    with pytest.raises(PopulationFileError, match="more than 2 choices of other variables' states matter"):
+        audited(model, network_from_text(as_json(SEX, X, Y, K)), ["x", "y", "k"])
 
 
 def test_what_is_no_column_is_averaged_over():
