@@ -13,6 +13,7 @@ import pytest
 from scipy.integrate import dblquad, quad
 from scipy.stats import norm
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -377,6 +378,22 @@ def test_many_columns_with_states_beside_densities(monkeypatch):
         assert rate.hi - rate.lo < 1e-2
     with pytest.raises(PopulationFileError, match="more than 2 choices of other variables' states matter"):
         audited(model, network_from_text(as_json(SEX, X, Y, K)), ["x", "y", "k"])
+
+
+def test_imputer_with_indicator():
+    """Missing values of the table have a column of their own, which is 0 for every number."""
+    network = network_from_text(as_json(SEX, X, Y))
+    people = people_of(network)
+    people.loc[::7, "x"] = np.nan
+    model = make_pipeline(SimpleImputer(add_indicator=True), LogisticRegression())
+    audit = audited(model, network, ["x", "y"], people)
+    assert audit.groupings[0].solution.guarantee == "exact"
+    base, b_x, b_y = model[-1].intercept_[0], *model[-1].coef_[0, :2]
+    for sex, rate in rates_of(audit).items():
+        start, slope = (0.5, 1) if sex == "F" else (-1, -2)
+        mean = base + (b_x + b_y * slope) * MEAN[sex] + b_y * start
+        spread = np.hypot((b_x + b_y * slope) * DEVIATION[sex], b_y * 0.5)
+        assert float(rate) == pytest.approx(norm.cdf(mean / spread), abs=1e-10)
 
 
 def test_what_is_no_column_is_averaged_over():
