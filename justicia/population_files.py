@@ -19,7 +19,7 @@ from justicia.population import STRUCTURES
 from justicia.population.fine_cells import MOST_CELLS, fine_domain
 from justicia.population.networks import Network, check_possible, file_of_network, for_columns, read_given
 from justicia.population.stored import PopulationFile, StoredGrouping, StoredLabel, Table
-from justicia.report.json import fixed_time
+from justicia.report.times import fixed_time
 from justicia.tables.one_hot import collapse, settle_one_hot
 from justicia.tallies import Tallies
 from justicia.words import counted, did_you_mean, listed, value_text
