@@ -3,7 +3,7 @@
 >>> from justicia import generations
 >>> shield = generations.Shield(["female", "male"], beta=3)
 >>> for label in ["male", "male"]:
-...     shield.observe(label)
+...     missed = shield.observe(label)
 >>> shield.next().value
 'female'
 """

@@ -162,7 +162,8 @@ def _spread(results: Sequence[RunResult]) -> str | None:
     text = f"frequencies differ by {value} at most{where}"
     if frequency.finite is None or frequency.limit is None:
         return text
-    return f"{text}; beta {frequency.beta} allows {frequency.finite:.3f} in {worst.n:,}, {frequency.limit:.3f} in the limit"
+    allowed = f"{frequency.finite:.3f} in {worst.n:,} generations, {frequency.limit:.3f} in the limit"
+    return f"{text}; beta {frequency.beta} allows {allowed}"
 
 
 def _coverage(report: CoverageReport, all_runs: bool) -> RenderableType:
