@@ -129,7 +129,7 @@ class Shield:
             self.margin = whole_number(margin, "margin", 0)
             self.seed = whole_number(seed, "seed", 0)
         except SpecError as error:
-            raise ShieldError(str(error)) from None
+            raise ShieldError(str(error).removeprefix("attribute shield: ")) from None
         if choice not in CHOICES:
             raise ShieldError(f"choice cannot be {choice!r}{did_you_mean(choice, CHOICES)}")
         if not isinstance(unknown, bool):

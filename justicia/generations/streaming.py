@@ -214,8 +214,11 @@ def run_enforcement(
         for number, text in enumerate(lines, start=1):
             if not text.strip():
                 continue
-            line = parse_line(text, number)
             count += 1
+            if numbered is False and count <= before:
+                skipped += 1
+                continue
+            line = parse_line(text, number)
             place = enforcement.place(line, number)
             if numbered is not None and numbered != (place is not None):
                 raise ShieldError(f"line {number} {'has a' if place else 'lacks the'} step, unlike those before it")
