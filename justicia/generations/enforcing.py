@@ -181,9 +181,7 @@ class Enforcement:
         known = {*names, "step", "attempt", *([self.spec.run] if self.spec.run else [])}
         for key in line:
             if key not in known:
-                raise ShieldError(
-                    f"line {number} has a key {shown(key)}, which is no attribute{did_you_mean(key, names)}"
-                )
+                raise ShieldError(f"line {number}: {shown(key)} is no attribute{did_you_mean(key, names)}")
         absent = [name for name in names if name not in line]
         if absent:
             raise ShieldError(f"line {number} lacks {listed(absent)}: write null for an unknown label")

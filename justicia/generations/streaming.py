@@ -70,12 +70,11 @@ class Journal:
             self._file = open(self._log, "r+b" if self._log.exists() else "x+b")
             _lock(self._file, self._log)
             self._cut(held)
+            if self._offset == 0:
+                self.put([self._enforcement.reply])
         except BaseException:
             self.__exit__(None, None, None)
             raise
-        if self._offset == 0:
-            self._put([self._enforcement.reply])
-            self.save()
         return self
 
     def __exit__(
@@ -122,7 +121,7 @@ class Journal:
             last = self._file.read(min(self._offset, 1_000_000)).splitlines(keepends=True)[-1]
             if last != _line(self._enforcement.reply):
                 raise ShieldError(
-                    f"{self._log} is not the log that {self._state} goes on from: another line ends there"
+                    f"{self._log} is not the log of {self._state}: another line stands where that goes on"
                 )
         self._file.truncate(self._offset)
         self._file.seek(self._offset)
