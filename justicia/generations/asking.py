@@ -13,7 +13,7 @@ from justicia.errors import SpecError
 from justicia.generations.covering import CoverageReport, cover_runs
 from justicia.generations.labels import label_text
 from justicia.generations.reading import Source, read_generations
-from justicia.generations.results import Evidence, RunResult, SequenceReport
+from justicia.generations.results import Evidence, Question, SequenceReport
 from justicia.generations.sequences import judge_runs
 from justicia.generations.spec import Spec, attribute, read_spec, whole_number
 from justicia.generations.table import Generations, columns_needed, prepare
@@ -257,17 +257,17 @@ def sequence(
         betas = [_beta(names, spec, everywhere, together) for names in questions]
         generations, source = _read(data, spec, [name for names in questions for name in names], delimiter, encoding)
         generations.require_sound()
-        results: list[RunResult] = []
         evidence: list[Evidence] = []
-        for names, bound in zip(questions, betas, strict=True):
-            results += judge_runs(generations, names, bound, loop_from)
+        judged = tuple(
+            judge_runs(generations, names, bound, loop_from) for names, bound in zip(questions, betas, strict=True)
+        )
         if spec.neutral:
             tagged = prepare(source, spec.changed(where={**spec.where, **spec.neutral}), generations.labels)
             tagged.require_sound()
             for names, bound in zip(questions, betas, strict=True):
-                evidence.append(_evidence(tagged, names, judge_runs(tagged, names, bound, loop_from), bound))
+                evidence.append(_evidence(tagged, names, judge_runs(tagged, names, bound, loop_from)))
     return SequenceReport(
-        tuple(results), tuple(evidence), generations, said.warnings, None if command is None else tuple(command)
+        judged, tuple(evidence), generations, said.warnings, None if command is None else tuple(command)
     )
 
 
@@ -289,19 +289,17 @@ def _beta(names: tuple[str, ...], spec: Spec, everywhere: Any, together: Mapping
     return whole_number(bound, "beta")
 
 
-def _evidence(tagged: Generations, names: tuple[str, ...], results: Sequence[RunResult], beta: int | None) -> Evidence:
+def _evidence(tagged: Generations, names: tuple[str, ...], judged: Question) -> Evidence:
     """What the tagged runs show; a table cannot speak of all prompts, so it can refute, and else is evidence alone."""
     spec = tagged.spec
     tag = ", ".join(f"{name}={'|'.join(values)}" for name, values in spec.neutral.items())
-    verdicts = {
-        name: sum(one.verdict == name for one in results) for name in ("holds", "fails", "too short", "undecided")
-    }
+    verdicts, beta = judged.counts, judged.beta
     prompts = None
     if spec.prompt is not None:
         column = tagged.source.column(spec.prompt, "prompt column")
         prompts = int(column.iloc[tagged.rows].nunique())
     asked = "that every value occurs" if beta is None else f"of beta {beta}"
-    over = f"{counted(len(results), 'run')} under prompts tagged {tag}"
+    over = f"{counted(len(judged), 'run')} under prompts tagged {tag}"
     if verdicts["fails"]:
         statement = (
             f"{verdicts['fails']} of {over} fail the requirement {asked}: counterexamples to inherent fairness of the "

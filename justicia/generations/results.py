@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from justicia.words import counted, shown
 
@@ -12,7 +16,17 @@ if TYPE_CHECKING:
 
     from justicia.generations.table import Generations
 
-__all__ = ["VERDICTS", "Evidence", "Frequency", "RunResult", "SequenceReport", "Witness", "exit_code", "together"]
+__all__ = [
+    "VERDICTS",
+    "Evidence",
+    "Frequency",
+    "Question",
+    "RunResult",
+    "SequenceReport",
+    "Witness",
+    "exit_code",
+    "together",
+]
 
 VERDICTS = ("holds", "fails", "too short", "undecided")
 
@@ -141,6 +155,40 @@ class RunResult:
 
 
 @dataclass(frozen=True)
+class Question:
+    """One question, judged in every run; results are made when they are looked at, as runs may be a million.
+
+    Attributes
+    ----------
+    attribute : tuple of str
+    beta : int or None
+    infinite : bool
+    verdicts : int array of shape (n_runs,)
+        Places in `VERDICTS`.
+    result : callable
+        From a run's place to its result.
+    """
+
+    attribute: tuple[str, ...]
+    beta: int | None
+    infinite: bool
+    verdicts: np.ndarray
+    result: Callable[[int], RunResult]
+
+    def __len__(self) -> int:
+        return len(self.verdicts)
+
+    def __iter__(self) -> Iterator[RunResult]:
+        return (self.result(run) for run in range(len(self)))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Runs by verdict."""
+        counts = np.bincount(self.verdicts, minlength=len(VERDICTS)).tolist()
+        return dict(zip(VERDICTS, counts, strict=True))
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What runs under prompts tagged as neutral say about the generator.
 
@@ -169,8 +217,8 @@ class SequenceReport:
 
     Attributes
     ----------
-    results : tuple of RunResult
-        By attribute, then run.
+    questions : tuple of Question
+        Each over all runs; `results` has them one after another.
     evidence : tuple of Evidence
         Empty unless prompts are tagged as neutral.
     generations : Generations
@@ -178,16 +226,21 @@ class SequenceReport:
     command : tuple of str or None
     """
 
-    results: tuple[RunResult, ...]
+    questions: tuple[Question, ...]
     evidence: tuple[Evidence, ...]
     generations: Generations
     warnings: tuple[str, ...] = ()
     command: tuple[str, ...] | None = None
 
+    @cached_property
+    def results(self) -> tuple[RunResult, ...]:
+        """By question, then run."""
+        return tuple(result for question in self.questions for result in question)
+
     @property
     def verdict(self) -> str:
         """Of all runs together: fails when one does, holds when all do."""
-        return together([result.verdict for result in self.results])
+        return together([name for question in self.questions for name, count in question.counts.items() if count])
 
     @property
     def exit_code(self) -> int:

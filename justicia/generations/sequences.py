@@ -7,7 +7,7 @@ sequence is *too short* to say; where unknown labels leave it open, it is *undec
 
 from __future__ import annotations
 
-from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from justicia.generations.gaps import Gaps, widest_gaps, widest_stretch
 from justicia.generations.labels import Labels, product
 from justicia.generations.lasso import infinite_results
-from justicia.generations.results import Frequency, RunResult, Witness
+from justicia.generations.results import VERDICTS, Frequency, Question, RunResult, Witness
 from justicia.words import counted, shown
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def judge(n: int, beta: int, lo: int, hi: int) -> str:
 
 def limit_bound(values: int, beta: int) -> float:
     """What the limits of two frequencies differ by at most (lemma 1): 1 - N / beta."""
-    return float(1 - Fraction(values, beta))
+    return (beta - values) / beta
 
 
 def finite_bound(values: int, beta: int, n: int) -> float:
@@ -60,7 +60,7 @@ def finite_bound(values: int, beta: int, n: int) -> float:
     >>> finite_bound(3, 6, 12), round(finite_bound(3, 6, 11), 4)
     (0.5, 0.7273)
     """
-    return float(1 - Fraction(values * (n // beta), n))
+    return (n - values * (n // beta)) / n
 
 
 def least_beta(labels: Labels) -> tuple[int, int | None]:
@@ -71,7 +71,7 @@ def least_beta(labels: Labels) -> tuple[int, int | None]:
 
 def judge_runs(
     generations: Generations, attributes: tuple[str, ...], beta: int | None, loop_from: float | None = None
-) -> tuple[RunResult, ...]:
+) -> Question:
     """Judge every run.
 
     Parameters
@@ -94,11 +94,24 @@ def judge_runs(
     starts = generations.starts
     unknown = _per_run(labels.unknown(), starts) if labels.kinds_uncertain else np.zeros(len(starts) - 1, dtype=int)
     if loop_from is not None:
-        return infinite_results(generations, attributes, labels, beta, loop_from, unknown)
+        results = infinite_results(generations, attributes, labels, beta, loop_from, unknown)
+        codes = np.array([VERDICTS.index(one.verdict) for one in results])
+        return Question(attributes, beta, True, codes, results.__getitem__)
     gaps = widest_gaps(labels, starts)
-    return tuple(
-        _result(generations, attributes, labels, run, beta, gaps, int(unknown[run])) for run in range(len(unknown))
-    )
+    verdicts = _verdicts(np.diff(starts), beta, gaps)
+    make = partial(_result, generations, attributes, labels, beta, gaps, unknown, verdicts)
+    return Question(attributes, beta, False, verdicts, make)
+
+
+def _verdicts(n: np.ndarray, beta: int | None, gaps: Gaps) -> np.ndarray:
+    """The verdict on every run, as places in `VERDICTS`; `judge` says why."""
+    if beta is None:
+        here, possible = (gaps.counts > 0).all(axis=1), (gaps.possible > 0).all(axis=1)
+        names = [(here, "holds"), (n < gaps.counts.shape[1], "too short"), (~possible, "fails")]
+    else:
+        names = [(gaps.lo.max(axis=1) > beta, "fails"), (gaps.hi.max(axis=1) > beta, "undecided"), (n > beta, "holds")]
+    last = "undecided" if beta is None else "too short"
+    return np.select([mask for mask, _ in names], [VERDICTS.index(name) for _, name in names], VERDICTS.index(last))
 
 
 def _per_run(mask: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -110,17 +123,18 @@ def _result(
     generations: Generations,
     attributes: tuple[str, ...],
     labels: Labels,
-    run: int,
     beta: int | None,
     gaps: Gaps,
-    unknown: int,
+    unknowns: np.ndarray,
+    verdicts: np.ndarray,
+    run: int,
 ) -> RunResult:
     start, end = int(generations.starts[run]), int(generations.starts[run + 1])
-    n = end - start
+    n, unknown = end - start, int(unknowns[run])
     lo, hi = int(gaps.lo[run].max()), int(gaps.hi[run].max())
     missing = tuple(labels.values[value] for value in np.flatnonzero(gaps.counts[run] == 0))
     eventual = _eventual(n, len(labels.values), gaps.counts[run], gaps.possible[run])
-    verdict = eventual if beta is None else judge(n, beta, lo, hi)
+    verdict = VERDICTS[int(verdicts[run])]
     # When it fails for certain, the gap that is there whatever the unknown labels are is the one to show.
     possible = verdict == "fails" and beta is not None
     shown_gaps = gaps.lo[run] if possible else gaps.hi[run]

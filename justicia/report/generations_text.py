@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from justicia.generations.results import VERDICTS
 from justicia.words import counted, listed, shown
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from justicia.generations.asking import CheckReport
-    from justicia.generations.covering import CoverageReport, CoverageResult
+    from justicia.generations.covering import CoverageReport
     from justicia.generations.results import RunResult, SequenceReport
     from justicia.generations.simulation import Simulation
     from justicia.generations.table import Generations
@@ -112,34 +113,35 @@ def _run(name: str | None) -> str:
     return "-" if name is None else shown(name)
 
 
-def _some(results: Sequence[RunResult | CoverageResult], every: bool) -> tuple[list[int], str | None]:
+def _some(verdicts: Sequence[str], every: bool) -> tuple[list[int], str | None]:
     """Which results to show, and what is left out."""
-    if every or len(results) <= _MOST_RUNS:
-        return list(range(len(results))), None
-    order = sorted(range(len(results)), key=lambda place: _WORST_FIRST[results[place].verdict])
-    rest = len(results) - _MOST_RUNS
+    if every or len(verdicts) <= _MOST_RUNS:
+        return list(range(len(verdicts))), None
+    order = sorted(range(len(verdicts)), key=lambda place: _WORST_FIRST[verdicts[place]])
+    rest = len(verdicts) - _MOST_RUNS
     return order[:_MOST_RUNS], f"and {counted(rest, 'other run')}, none of a worse verdict (--all-runs shows them)"
 
 
 def _sequences(report: SequenceReport, all_runs: bool) -> RenderableType:
     parts: list[RenderableType] = [_head("Sequences", report.generations)]
-    for names in dict.fromkeys(one.attribute for one in report.results):
-        results = [one for one in report.results if one.attribute == names]
-        beta, infinite = results[0].beta, results[0].infinite
+    for question in report.questions:
+        beta = question.beta
         asked = "every value occurs" if beta is None else f"every value in every {beta} generations in a row"
-        title = Text.assemble((shown(" x ".join(names), 200), "bold"), f": {asked}{', for ever' if infinite else ''}")
+        for_ever = ", for ever" if question.infinite else ""
+        title = Text.assemble((shown(" x ".join(question.attribute), 200), "bold"), f": {asked}{for_ever}")
         table = _table("run", "n", "unknown", "least beta", "verdict", "widest gap", right=("n", "unknown"))
-        places, rest = _some(results, all_runs)
-        for place in places:
-            one = results[place]
+        places, rest = _some([VERDICTS[code] for code in question.verdicts.tolist()], all_runs)
+        results = [question.result(place) for place in places]
+        for one in results:
             gap = "" if one.witness is None else one.witness.text
             table.add_row(
                 Text(_run(one.run)), f"{one.n:,}", f"{one.unknown:,}", one.beta_text, _verdict(one.verdict), Text(gap)
             )
         parts += [Text(""), title, Padding(table, (0, 0, 0, 2))]
         if rest:
-            parts.append(Text(f"  {rest}", style="dim"))
-        spread = _spread(results)
+            counts = ", ".join(f"{count:,} {name}" for name, count in question.counts.items() if count)
+            parts.append(Text(f"  {rest}: {counts} in all", style="dim"))
+        spread = None if rest else _spread(results)
         if spread:
             parts.append(Text(f"  {spread}", style="dim"))
     for held in report.evidence:
@@ -175,7 +177,7 @@ def _coverage(report: CoverageReport, all_runs: bool) -> RenderableType:
     table = _table(
         "run", "n", "unknown", "occur", "of", "coverage", "verdict", "last new", right=("n", "unknown", "of")
     )
-    places, rest = _some(report.results, all_runs)
+    places, rest = _some([one.verdict for one in report.results], all_runs)
     for place in places:
         one = report.results[place]
         lo, hi = one.covered
