@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from justicia.errors import TableError
 from justicia.generations.labels import Labels, label_text
 from justicia.words import counted, did_you_mean, shown
 
@@ -49,11 +50,15 @@ def coded(column: pd.Series[Any]) -> tuple[np.ndarray, list[Any]]:
     if isinstance(column.dtype, pd.CategoricalDtype):
         return np.asarray(column.cat.codes), list(column.cat.categories)
     if column.dtype == object and any(isinstance(value, (list, np.ndarray)) for value in column.head(1000)):
-        column = column.map(lambda value: tuple(value) if isinstance(value, (list, np.ndarray)) else value)
+        held = [tuple(value) if isinstance(value, (list, np.ndarray)) else value for value in column]
+        column = pd.Series(held, dtype=object, name=column.name)
     if column.dtype == object:
         # 1, 1.0 and True are the same to a hash table, and not to a reader.
-        column = column.map(_text_of_odd)
-    codes, values = pd.factorize(column, use_na_sentinel=True)
+        column = pd.Series([_text_of_odd(value) for value in column], dtype=object, name=column.name)
+    try:
+        codes, values = pd.factorize(column, use_na_sentinel=True)
+    except TypeError:
+        raise TableError(f"column {shown(column.name)} holds things that are no labels, such as mappings") from None
     return codes, list(values)
 
 
@@ -189,8 +194,8 @@ def step_numbers(column: pd.Series[Any], name: str, rows: np.ndarray | None) -> 
     """Steps as numbers, and a fault when one is blank or no number; the order of moments in time counts, too."""
     import pandas as pd
 
-    if column.dtype.kind in "iu":
-        return column.to_numpy(), []
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iu":
+        return _wide(column.to_numpy()), []
     if column.dtype.kind in "mM":
         numbers = column.astype("int64").to_numpy()
         bad = column.isna().to_numpy()
@@ -198,6 +203,8 @@ def step_numbers(column: pd.Series[Any], name: str, rows: np.ndarray | None) -> 
         if isinstance(column.dtype, pd.CategoricalDtype):
             column = column.astype(object)
         held = pd.to_numeric(column, errors="coerce")
+        if isinstance(held.dtype, np.dtype) and held.dtype.kind in "iu":
+            return _wide(held.to_numpy()), []
         numbers = held.to_numpy(dtype=np.float64, na_value=np.nan)
         bad = ~np.isfinite(numbers)
         if not bad.any() and np.array_equal(numbers, np.trunc(numbers)) and np.abs(numbers).max(initial=0) < 2**53:
@@ -211,3 +218,8 @@ def step_numbers(column: pd.Series[Any], name: str, rows: np.ndarray | None) -> 
     total = int(bad.sum())
     text = f"the step ({shown(name)}) of row {row} {said}; {counted(total, 'such row')}"
     return numbers, [Finding("step", "fault", name, total, f"{text}: number the generations of a run in their order")]
+
+
+def _wide(numbers: np.ndarray) -> np.ndarray:
+    """Whole numbers whose differences do not overflow."""
+    return numbers if numbers.dtype.itemsize == 8 else numbers.astype(np.int64)

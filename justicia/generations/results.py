@@ -64,12 +64,15 @@ class Witness:
             return f"{shown(self.value)} is not in the loop" + ("" if self.certain else " for certain")
         if self.after is None and self.before is None:
             return f"{shown(self.value)} never occurs" + ("" if self.certain else " for certain")
-        absent = counted(self.gap - 1, "generation")
+        value, absent = shown(self.value), counted(self.gap - 1, "generation").removeprefix("1 ")
+        if self.gap == 1:
+            return f"{value} is never missing"
         if self.after is None:
-            return f"{shown(self.value)} is missing from the first {absent}, until step {self.before_step}"
+            return f"{value} is missing from the first {absent}, until step {self.before_step}"
         if self.before is None:
-            return f"{shown(self.value)} is missing from the last {absent}, after step {self.after_step}"
-        return f"{shown(self.value)} is missing from {absent} between steps {self.after_step} and {self.before_step}"
+            return f"{value} is missing from the last {absent}, after step {self.after_step}"
+        absent = "the generation" if self.gap == 2 else absent
+        return f"{value} is missing from {absent} between steps {self.after_step} and {self.before_step}"
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -301,3 +302,31 @@ def test_what_a_call_says_goes_before_what_the_spec_says(tmp_path):
         sequence(table, spec=spec, beta={"sex": 3})
     with pytest.raises(SpecError, match="a domain without a name"):
         sequence(table, ["gender", "sex"], domain=DOMAIN)
+
+
+def test_the_spec_of_the_documentation_is_one(tmp_path):
+    text = (Path(__file__).parents[2] / "docs" / "generations.md").read_text(encoding="utf-8")
+    (tmp_path / "s.yml").write_text(text.split("```yaml\n")[1].split("```")[0])
+    held = read_spec(tmp_path / "s.yml")
+    assert (held.run, held.step, held.prompt, held.off_domain) == ("run", "step", "prompt", "error")
+    assert held.attributes["ethnicity"].separator == "|"
+    assert held.attributes["age"].domain == ("young", "old")
+    assert held.attributes["gender"].unknown == {"?", "unknown"}
+    assert held.neutral == {"context": ("neutral",)}
+
+
+def test_steps_that_differ_by_little_or_span_all_of_a_small_type():
+    large = pd.DataFrame({"gender": ["male", "female"], "step": pd.Series([2**53 + 1, 2**53], dtype=object)})
+    assert sequence(large, "gender", domain=DOMAIN).results[0].witness.value == "female"
+    assert check(large, ["gender"], domain={"gender": DOMAIN}).exit_code == 0
+    small = table_of(["male", "female", "male"], step=np.array([-100, 100, 101], dtype=np.int8))
+    assert findings(small)[0]["missing_steps"].count == 199
+
+
+def test_halves_of_surrogate_pairs_and_things_that_are_no_labels(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"gender": "\\ud800"}\n{"gender": "male"}\n')
+    assert "ud800' (row 1)" in refused(path)
+    report = sequence(path, "gender", domain=DOMAIN, off_domain="none")
+    assert "ud800" in report.to_json()
+    assert "holds things that are no labels" in refused(table_of([{"a": 1}, {"b": 2}]))
