@@ -94,8 +94,8 @@ def verify_shield(
     ShieldError
         When there are more than 300,000 states, or a word names nothing.
 
-    >>> verify_shield(4, 6).text
-    'safe over 222 states; maximally permissive'
+    >>> verify_shield(2, 2).text
+    'safe over 3 states; maximally permissive'
     >>> verify_shield(2, 2, rule="printed", outputs=["single", "unknown"]).text
     "unsafe over 5 states: (2, 2) -?-> (1, 1) -{0}-> (2, 0)"
     """
