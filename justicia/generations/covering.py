@@ -234,7 +234,11 @@ def _result(
 def _first_places(labels: Labels) -> tuple[np.ndarray, np.ndarray]:
     """Where each combination occurs first, -1 when it does not for certain; and which may occur."""
     first = np.full(len(labels.values), len(labels), dtype=np.int64)
-    kinds, places = np.unique(labels.codes, return_index=True)
+    of_kind = np.full(len(labels.shows), -1, dtype=np.int64)
+    # Of several rows of a kind the one written last stays: the first.
+    of_kind[labels.codes[::-1]] = np.arange(len(labels) - 1, -1, -1)
+    kinds = np.flatnonzero(of_kind >= 0)
+    places = of_kind[kinds]
     possible = np.zeros(len(labels.values), dtype=bool)
     for kind, place in zip(kinds.tolist(), places.tolist(), strict=True):
         shows = labels.shows[kind]

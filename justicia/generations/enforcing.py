@@ -121,7 +121,7 @@ class Enforcement:
         ----------
         line : object
             A mapping of attribute to label; of one attribute, the label alone. A label is a value, a list of values, or
-            null. The keys step, attempt and the spec's run column may stand beside it.
+            null. Beside these, step, attempt and the spec's run column are read, and other keys are not.
         number : int
             Of the line, for messages.
 
@@ -178,13 +178,10 @@ class Enforcement:
                     f"line {number} is a label alone, and there are {len(names)} attributes: {listed(names)}"
                 )
             line = {names[0]: line}
-        known = {*names, "step", "attempt", *([self.spec.run] if self.spec.run else [])}
-        for key in line:
-            if key not in known:
-                raise ShieldError(f"line {number}: {shown(key)} is no attribute{did_you_mean(key, names)}")
         absent = [name for name in names if name not in line]
         if absent:
-            raise ShieldError(f"line {number} lacks {listed(absent)}: write null for an unknown label")
+            hint = did_you_mean(absent[0], line) if line else ""
+            raise ShieldError(f"line {number} lacks {listed(absent)}{hint}; write null for an unknown label")
         labels = {name: self._label(line[name], name, number) for name in names}
         if self.spec.run and self.spec.run in line:
             run = label_text(line[self.spec.run])

@@ -97,7 +97,7 @@ def verify_shield(
     >>> verify_shield(2, 2).text
     'safe over 3 states; maximally permissive'
     >>> verify_shield(2, 2, rule="printed", outputs=["single", "unknown"]).text
-    "unsafe over 5 states: (2, 2) -?-> (1, 1) -{0}-> (2, 0)"
+    'unsafe over 5 states: (2, 2) -?-> (1, 1) -{0}-> (2, 0)'
     """
     words = [("choice", choice, CHOICES), *(("output", one, OUTPUTS) for one in outputs)]
     for what, word, known in [*words, *([("start", start, STARTS)] if isinstance(start, str) else [])]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Gaps", "Stretch", "widest_gaps", "widest_stretch"]
 
+_FEW_VALUES = 16
+
 
 @dataclass(frozen=True)
 class Gaps:
@@ -74,12 +76,37 @@ def widest_gaps(labels: Labels, starts: np.ndarray) -> Gaps:
     hi, counts = np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)
     uncertain = labels.kinds_uncertain
     lo, possible = (np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64)) if uncertain else (hi, counts)
+    places = _Places(labels)
     for value in range(len(labels.values)):
-        hi[:, value], counts[:, value] = _of_places(np.flatnonzero(labels.shown(value)), starts)
+        hi[:, value], counts[:, value] = _of_places(places.of(labels.shows[:, value]), starts)
         if uncertain:
-            places = np.flatnonzero(labels.shown(value, possible=True))
-            lo[:, value], possible[:, value] = _of_places(places, starts)
+            lo[:, value], possible[:, value] = _of_places(places.of(labels.may[:, value]), starts)
     return Gaps(hi, lo, counts, possible)
+
+
+class _Places:
+    """Where kinds of labels stand; of many values, by sorting rows once instead of comparing all with each."""
+
+    def __init__(self, labels: Labels) -> None:
+        self._codes = labels.codes
+        self._order: np.ndarray | None = None
+        if len(labels.values) > _FEW_VALUES:
+            kinds = len(labels.shows)
+            # Sixteen bits and less are sorted by radix.
+            codes = labels.codes.astype(np.uint16) if kinds <= 1 << 16 else labels.codes
+            self._order = np.argsort(codes, kind="stable")
+            self._edges = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=kinds))])
+
+    def of(self, kinds: np.ndarray) -> np.ndarray:
+        """Rows whose kind is marked, in their order."""
+        held = np.flatnonzero(kinds)
+        if self._order is None:
+            return np.flatnonzero(self._codes == held[0] if len(held) == 1 else kinds[self._codes])
+        parts = [self._order[self._edges[kind] : self._edges[kind + 1]] for kind in held]
+        parts = [part for part in parts if len(part)]
+        if len(parts) == 1:
+            return parts[0]
+        return np.sort(np.concatenate(parts)) if parts else self._order[:0]
 
 
 def _of_places(places: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

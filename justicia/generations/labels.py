@@ -117,11 +117,14 @@ def product(parts: Sequence[Labels]) -> Labels:
                 f"there are more than {MOST_VALUES:,} combinations of values: ask about fewer attributes together"
             )
         codes = held.codes.astype(np.int64) * len(part.shows) + part.codes
-        kinds, codes = np.unique(codes, return_inverse=True)
+        # Kinds are few and rows are many: count the kinds, and number those that occur.
+        kinds = np.flatnonzero(np.bincount(codes, minlength=1))
+        number = np.zeros(int(kinds[-1]) + 1 if len(kinds) else 1, dtype=np.int32)
+        number[kinds] = np.arange(len(kinds))
         left, right = np.divmod(kinds, len(part.shows))
         held = Labels(
             tuple(f"{a}, {b}" for a in held.values for b in part.values),
-            codes.astype(np.int32),
+            number[codes],
             _outer(held.shows[left], part.shows[right]),
             _outer(held.may[left], part.may[right]),
         )

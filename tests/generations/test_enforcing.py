@@ -36,7 +36,7 @@ def replies(enforcement, lines):
 def test_a_label_in_a_decision_out():
     enforcement = made()
     assert enforcement.reply == {"step": 0, "attempt": 0, "next": {}}
-    one, two, three = replies(enforcement, [{"gender": "m"}, "m", {"gender": "f", "step": 3}])
+    one, two, three = replies(enforcement, [{"gender": "m"}, "m", {"gender": "f", "step": 3, "image": "3.png"}])
     assert one == {"step": 1, "attempt": 0, "taken": True, "next": {}}
     wanted = {"value": "f", "allowed": ["f"], "reason": "1 value due within 1 generation"}
     assert two == {"step": 2, "attempt": 0, "taken": True, "next": {"gender": wanted}}
@@ -101,8 +101,8 @@ def test_attributes_side_by_side():
     ("line", "said"),
     [
         ({"gender": "femal"}, "line 7: 'femal' is no value of gender"),
-        ({"gendre": "f"}, "line 7: gendre is no attribute; did you mean gender?"),
-        ({}, "line 7 lacks gender: write null for an unknown label"),
+        ({"gendre": "f"}, "line 7 lacks gender; did you mean gendre?"),
+        ({}, "line 7 lacks gender; write null for an unknown label"),
         ({"gender": {"a": 1}}, "neither one value nor a list of values"),
         ({"gender": "f", "run": "b"}, "line 7 is of run b, those before of a: keep one state a run"),
     ],

@@ -336,3 +336,21 @@ def test_frames_and_constant_attributes():
     assert frame.loc[0, "beta_star"] == 1
     assert frame.loc[0, "verdict"] == "holds"
     assert report.results[0].frequency.hi == 0
+
+
+def test_many_values_are_sorted_and_answered_alike():
+    rng = np.random.default_rng(2)
+    values = [f"v{i}" for i in range(20)]
+    table = pd.DataFrame({"run": np.repeat(["r", "s"], 150), "v": rng.choice([*values, "?", "v1|v2", "v3|?"], 300)})
+    report = sequence(table, "v", domain=values, unknown=["?"], separator="|")
+    for result, (_, rows) in zip(report.results, table.groupby("run"), strict=True):
+        items = [set(text.split("|")) for text in rows["v"]]
+        widest = []
+        for possible in (True, False):
+            marks = [
+                [0, *(i for i, shown in enumerate(items, 1) if v in shown or (possible and "?" in shown)), 151]
+                for v in values
+            ]
+            widest.append(max(b - a for held in marks for a, b in itertools.pairwise(held)))
+        assert (result.interval[0], result.interval[1] or 151) == tuple(widest)
+        assert result.unknown == sum("?" in shown for shown in items)
