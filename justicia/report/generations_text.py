@@ -9,7 +9,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from justicia.generations.results import VERDICTS
+from justicia.generations.asking import CheckReport
+from justicia.generations.covering import CoverageReport
+from justicia.generations.results import VERDICTS, SequenceReport
 from justicia.words import counted, listed, shown
 
 if TYPE_CHECKING:
@@ -17,9 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from justicia.generations.asking import CheckReport
-    from justicia.generations.covering import CoverageReport
-    from justicia.generations.results import RunResult, SequenceReport
+    from justicia.generations.results import RunResult
     from justicia.generations.simulation import Simulation
     from justicia.generations.table import Generations
 
@@ -44,14 +44,11 @@ def render(
     report: SequenceReport | CoverageReport | CheckReport | Simulation, *, all_runs: bool = False
 ) -> RenderableType:
     """A report as something that a rich console prints; of many runs, the worst unless `all_runs` is set."""
-    kind = type(report).__name__
-    if kind == "SequenceReport":
-        return _sequences(report, all_runs)  # type: ignore[arg-type]
-    if kind == "CoverageReport":
-        return _coverage(report, all_runs)  # type: ignore[arg-type]
-    if kind == "CheckReport":
-        return _check(report)  # type: ignore[arg-type]
-    return _simulation(report)  # type: ignore[arg-type]
+    if isinstance(report, SequenceReport):
+        return _sequences(report, all_runs)
+    if isinstance(report, CoverageReport):
+        return _coverage(report, all_runs)
+    return _check(report) if isinstance(report, CheckReport) else _simulation(report)
 
 
 def sequences_to_text(report: SequenceReport, width: int = 100, *, all_runs: bool = False) -> str:
