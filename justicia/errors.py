@@ -11,6 +11,8 @@
     │   ├── FormulaError                   a formula is malformed, or a question has no clauses
     │   ├── ModelFileError                 a model file is refused or cannot be loaded
     │   ├── PopulationFileError            a population file is refused, or does not fit the model or the call
+    │   ├── SpecError                      what is asked about generations contradicts itself, or a spec cannot be read
+    │   ├── ShieldError                    a shield cannot keep what is asked, or its state file does not fit
     │   └── UnsupportedModelError (TypeError)  no encoder, or a step that no encoder follows
     ├── MissingDependencyError (ImportError)   an optional package is not installed; exit code 2
     └── EncodingMismatchError (AssertionError) the encoding does not reproduce `predict`; exit code 4
@@ -31,6 +33,8 @@ __all__ = [
     "ModelFileError",
     "PopulationFileError",
     "RequirementError",
+    "ShieldError",
+    "SpecError",
     "TableError",
     "UnsupportedModelError",
 ]
@@ -72,6 +76,14 @@ class ModelFileError(InputError):
 
 class PopulationFileError(InputError):
     """Raised when a population file is refused, or does not fit the model or what is asked."""
+
+
+class SpecError(InputError):
+    """Raised when a question about generations contradicts itself, or its spec cannot be read."""
+
+
+class ShieldError(InputError):
+    """Raised when a shield cannot keep what is asked, or a state file does not fit it."""
 
 
 class UnsupportedModelError(InputError, TypeError):

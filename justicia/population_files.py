@@ -22,7 +22,7 @@ from justicia.population.networks import Network, check_possible, file_of_networ
 from justicia.population.networks.mixed import spelled
 from justicia.population.networks.population import GivenNetwork
 from justicia.population.stored import PopulationFile, StoredGrouping, StoredLabel, Table
-from justicia.report.json import fixed_time
+from justicia.report.times import fixed_time
 from justicia.tables.one_hot import collapse, settle_one_hot
 from justicia.tallies import Tallies
 from justicia.words import counted, did_you_mean, listed, value_text

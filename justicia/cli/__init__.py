@@ -16,6 +16,7 @@ import click
 from justicia._version import __version__
 from justicia.cli.datasets import datasets
 from justicia.cli.encode import encode
+from justicia.cli.generations import generations
 from justicia.cli.population import population
 from justicia.cli.report import report
 from justicia.cli.solve import solve
@@ -42,6 +43,7 @@ cli.add_command(datasets)
 cli.add_command(encode)
 cli.add_command(solve)
 cli.add_command(report)
+cli.add_command(generations)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

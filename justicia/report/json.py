@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
-import re
-from datetime import UTC, datetime
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from justicia._version import __version__
 from justicia.bounding import CLAIMS, NOT_ASKED
 from justicia.encoders.linear_threshold import LinearThreshold
-from justicia.errors import InputError
 from justicia.metrics import COMPARISONS, CONDITIONAL, MEASURES, RATES_OF
 from justicia.population.mixture import MixturePopulation
 from justicia.report.comparisons import references
+from justicia.report.times import created, fixed_time
 from justicia.shifting import METHODS, SUPPORT
 
 if TYPE_CHECKING:
@@ -29,18 +26,16 @@ if TYPE_CHECKING:
     from justicia.population.stored import PopulationFile
     from justicia.shifting import Change
 
-__all__ = ["SCHEMA", "audit_to_dict", "audit_to_json", "fixed_time", "schema"]
+__all__ = ["SCHEMA", "audit_to_dict", "audit_to_json", "schema"]
 
 SCHEMA = "justicia.audit/1"
-
-_LAST_SECOND = 253_402_300_799
-"""Of the year 9999."""
 
 _METHODS = {
     "boxes": "statistical: student's interval of independent estimates of the multivariate normal distribution",
     "sampling": "statistical: clopper-pearson on people drawn from the population",
 }
 """Of statistical bounds, by engine."""
+
 _METHOD = "statistical: clopper-pearson on what branch and bound leaves open"
 
 _SIMULTANEOUS = "clopper-pearson, simultaneous over groups (bonferroni)"
@@ -68,28 +63,11 @@ def audit_to_json(audit: Audit) -> str:
     return text
 
 
-def fixed_time() -> datetime | None:
-    """The time in ``SOURCE_DATE_EPOCH``; None when it is not set.
-
-    Raises
-    ------
-    InputError
-        When it is not a number of seconds before the year 10000.
-    """
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    if not epoch:
-        return None
-    if not re.fullmatch(r"[0-9]{1,12}", epoch) or int(epoch) > _LAST_SECOND:
-        raise InputError(f"SOURCE_DATE_EPOCH={epoch[:40]} is not a number of seconds since 1970")
-    return datetime.fromtimestamp(int(epoch), UTC)
-
-
 def audit_to_dict(audit: Audit) -> dict[str, Any]:
     """The audit as plain lists, dicts, numbers and texts."""
     import sklearn
 
     fixed = fixed_time()
-    created = datetime.now(UTC).replace(microsecond=0) if fixed is None else fixed
     solutions = [grouping.solution for grouping in audit.groupings]
     bounds = [solution for solution in solutions if solution.guarantee != "exact"]
     seconds = sum(solution.seconds for solution in solutions)
@@ -97,7 +75,7 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "tool": {"name": "justicia", "version": __version__},
-        "created": created.isoformat().replace("+00:00", "Z"),
+        "created": created(),
         "command": None if audit.command is None else list(audit.command),
         "model": {
             "source": audit.model.source,

@@ -36,8 +36,9 @@ def parse_csv(
     delimiter: str | None = None,
     encoding: str = "utf-8",
     strip: bool = True,
+    as_text: bool = False,
 ) -> pd.DataFrame:
-    """Parse CSV bytes under the two rules of this module.
+    """Parse CSV bytes under the two rules of this module; with `as_text`, no value is read as a number.
 
     Raises
     ------
@@ -55,9 +56,9 @@ def parse_csv(
         raise TableError(f"encoding {encoding!r} is not known") from error
     if delimiter is None:
         _check_delimiter(header)
-    frame = _parse(content, separator, encoding, na, blanks=False)
+    frame = _parse(content, separator, encoding, na, False, as_text)
     if strip and (header[:1].isspace() or _has_outer_blanks(content, separator)):
-        frame = _stripped(frame, _parse(content, separator, encoding, na, blanks=True))
+        frame = _stripped(frame, _parse(content, separator, encoding, na, True, as_text))
     _check_repeats(frame, header, separator)
     if len(frame.columns) > 1 and frame.iloc[:, -1].isna().any():
         _check_lengths(content, encoding, separator, len(frame.columns))
@@ -121,7 +122,9 @@ def _check_delimiter(header: str) -> None:
             raise TableError(f"the header line is separated by {shown}, not by commas: pass --delimiter {shown}")
 
 
-def _parse(content: bytes, delimiter: str, encoding: str, na: Sequence[str], blanks: bool) -> pd.DataFrame:
+def _parse(
+    content: bytes, delimiter: str, encoding: str, na: Sequence[str], blanks: bool, as_text: bool
+) -> pd.DataFrame:
     import pandas as pd
 
     with warnings.catch_warnings():
@@ -136,6 +139,7 @@ def _parse(content: bytes, delimiter: str, encoding: str, na: Sequence[str], bla
                 index_col=False,
                 skipinitialspace=blanks,
                 low_memory=False,
+                dtype=str if as_text else None,
             )
         except pd.errors.EmptyDataError:
             raise TableError("is empty") from None

@@ -1,0 +1,134 @@
+"""What the commands about tables of generations share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from justicia.cli.options import named_list
+
+__all__ = ["asked", "betas", "command_words", "domains", "show", "spec_options"]
+
+_SPEC = (
+    click.option("--spec", metavar="FILE", help="YAML or JSON: domains, unknown words, condition, columns, betas."),
+    click.option(
+        "--domain",
+        multiple=True,
+        metavar="[ATTR=]VALUE,VALUE",
+        help="The values of an attribute, those never generated, too. Repeatable.",
+    ),
+    click.option("--by", metavar="COLUMN", help="Tells runs apart; none: the table is one run.  [default: run]"),
+    click.option("--step", metavar="COLUMN", help="Orders a run; none: the table's order.  [default: step]"),
+    click.option("--where", multiple=True, metavar="COLUMN=VALUE,VALUE", help="Only these generations. Repeatable."),
+    click.option("--unknown", multiple=True, metavar="WORD", help="A label that means unknown, besides the blank."),
+    click.option("--split", metavar="TEXT", help="Separates several values of one generation, as in a|b."),
+    click.option(
+        "--off-domain",
+        metavar="error|none|unknown",
+        help="What a label outside its domain is: an error, none of the values, or unknown.  [default: error]",
+    ),
+    click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file.  [default: ,]"),
+    click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file."),
+    click.option(
+        "--json",
+        "json_file",
+        metavar="FILE",
+        help="Write the report as JSON; - for standard output, in place of the tables.",
+    ),
+    click.option("--quiet", is_flag=True, help="Do not announce what was found."),
+    click.option("--debug", is_flag=True, help="Show the traceback of an error."),
+)
+
+
+def spec_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say what a table of generations declares, and where the report goes."""
+    for option in reversed(_SPEC):
+        command = option(command)
+    return command
+
+
+def command_words(context: click.Context) -> list[str]:
+    """The command as it was called."""
+    return ["justicia", *(sys.argv[1:] if context.obj is None else context.obj)]
+
+
+def domains(texts: tuple[str, ...], attributes: tuple[str, ...]) -> dict[str, list[str]] | None:
+    """Domains by attribute; one without a name is that of the only attribute."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        name, equals, _ = text.partition("=")
+        if equals and (len(attributes) != 1 or name.strip() in attributes):
+            key, values = named_list(text, "--domain")
+        elif len(attributes) == 1:
+            key, values = attributes[0], [item.strip() for item in text.split(",")]
+        else:
+            raise click.BadParameter(f"{text!r} names no attribute: write name=value,value", param_hint="--domain")
+        if key in found:
+            raise click.BadParameter(f"the domain of {key} is given twice", param_hint="--domain")
+        found[key] = values
+    return found or None
+
+
+def betas(texts: tuple[str, ...]) -> Any:
+    """One beta for all, or betas by attribute; attributes together are joined by commas."""
+    if len(texts) == 1 and "=" not in texts[0]:
+        return texts[0]
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.rpartition("=")
+        if not equals or not name.strip():
+            raise click.BadParameter(f"{text!r} is not of the form attribute=number", param_hint="--beta")
+        if name.strip() in found:
+            raise click.BadParameter(f"the beta of {name} is given twice", param_hint="--beta")
+        found[name.strip()] = value
+    return found or None
+
+
+def conditions(texts: tuple[str, ...], option: str) -> dict[str, list[str]] | None:
+    """Values by column."""
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        name, values = named_list(text, option)
+        if name in found:
+            raise click.BadParameter(f"{name} is given twice: write {name}=value,value", param_hint=option)
+        found[name] = values
+    return found or None
+
+
+def asked(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of `spec_options` as keywords of the package's functions."""
+    from justicia.cli.options import delimiter_of
+
+    return {
+        "spec": options["spec"],
+        "by": options["by"],
+        "step": options["step"],
+        "where": conditions(options["where"], "--where"),
+        "unknown": list(options["unknown"]) or None,
+        "separator": options["split"],
+        "off_domain": options["off_domain"],
+        "delimiter": delimiter_of(options["delimiter"]),
+        "encoding": options["encoding"],
+    }
+
+
+def show(report: Any, json_file: str | None, *, all_runs: bool = False) -> None:
+    """Write the JSON, and print the report unless standard output is the JSON's."""
+    if json_file == "-":
+        click.echo(report.to_json(), nl=False)
+        return
+    if json_file is not None:
+        report.to_json(json_file)
+    from rich.console import Console
+
+    from justicia.report.generations_text import printed, render
+
+    console = Console()
+    made = render(report, all_runs=all_runs)
+    if console.is_terminal:
+        console.print(made)
+    else:
+        click.echo(printed(made, 120), nl=False)

@@ -1,0 +1,196 @@
+"""Reports about generations as JSON; their schema is ``generations.schema.json`` beside this file.
+
+Contracts: ``justicia.generations.check/1``, ``justicia.generations.sequences/1``, ``justicia.generations.coverage/1``,
+``justicia.generations.simulation/1``.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from justicia._version import __version__
+from justicia.report.times import created
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from justicia.generations.asking import CheckReport
+    from justicia.generations.covering import CoverageReport
+    from justicia.generations.results import RunResult, SequenceReport
+    from justicia.generations.simulation import Simulation
+    from justicia.generations.table import Generations
+
+__all__ = ["check_to_dict", "coverage_to_dict", "schema", "sequences_to_dict", "simulation_to_dict", "to_json"]
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of every report about generations."""
+    text = (resources.files(__package__) / "generations.schema.json").read_text(encoding="utf-8")
+    loaded: dict[str, Any] = json.loads(text)
+    return loaded
+
+
+def to_json(held: dict[str, Any], path: Any = None) -> str | None:
+    """JSON text, or None when it is written to `path`."""
+    text = json.dumps(held, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        # Half of a surrogate pair has no UTF-8 form; JSON can write it as an escape.
+        text = json.dumps(held, indent=1, allow_nan=False) + "\n"
+    if path is None:
+        return text
+    from justicia.writing import write_whole
+
+    write_whole(path, text)
+    return None
+
+
+def _head(kind: str, command: Sequence[str] | None) -> dict[str, Any]:
+    return {
+        "schema": f"justicia.generations.{kind}/1",
+        "tool": {"name": "justicia", "version": __version__},
+        "created": created(),
+        "command": None if command is None else list(command),
+    }
+
+
+def _data(generations: Generations) -> dict[str, Any]:
+    spec, source = generations.spec, generations.source
+    return {
+        "source": source.name,
+        "sha256": source.sha256,
+        "rows": len(source.frame),
+        "rows_used": len(generations),
+        "runs": len(generations.runs),
+        "run": spec.run,
+        "step": spec.step,
+        "where": {name: list(values) for name, values in spec.where.items()},
+        "domains": {name: list(labels.values) for name, labels in generations.labels.items()},
+    }
+
+
+def check_to_dict(report: CheckReport) -> dict[str, Any]:
+    """What a table holds."""
+    generations = report.generations
+    starts = generations.starts.tolist()
+    return {
+        **_head("check", report.command),
+        "data": _data(generations),
+        "verdict": "fails" if generations.faults else "holds",
+        "runs": [
+            {"run": name, "n": end - start}
+            for name, start, end in zip(generations.runs, starts, starts[1:], strict=False)
+        ],
+        "findings": [
+            {"kind": one.kind, "level": one.level, "column": one.column, "count": one.count, "text": one.text}
+            for one in generations.findings
+        ],
+        "warnings": list(report.warnings),
+    }
+
+
+def sequences_to_dict(report: SequenceReport) -> dict[str, Any]:
+    """Sequences of all runs."""
+    return {
+        **_head("sequences", report.command),
+        "data": _data(report.generations),
+        "verdict": report.verdict,
+        "results": [_result(one) for one in report.results],
+        "evidence": [
+            {
+                "attribute": list(one.attribute),
+                "tag": one.tag,
+                "rows": one.rows,
+                "prompts": one.prompts,
+                "verdicts": dict(one.verdicts),
+                "statement": one.statement,
+            }
+            for one in report.evidence
+        ],
+        "warnings": list(report.warnings),
+    }
+
+
+def _result(one: RunResult) -> dict[str, Any]:
+    witness, frequency = one.witness, one.frequency
+    return {
+        "attribute": list(one.attribute),
+        "run": one.run,
+        "n": one.n,
+        "unknown": one.unknown,
+        "infinite": one.infinite,
+        "beta": one.beta,
+        "beta_star": one.beta_star,
+        "interval": {"lo": one.interval[0], "hi": one.interval[1]},
+        "verdict": one.verdict,
+        "reason": one.reason,
+        "witness": None
+        if witness is None
+        else {
+            "value": witness.value,
+            "gap": witness.gap,
+            "after": witness.after,
+            "before": witness.before,
+            "after_step": witness.after_step,
+            "before_step": witness.before_step,
+            "certain": witness.certain,
+            "text": witness.text,
+        },
+        "eventual": {"verdict": one.eventual, "missing": list(one.missing)},
+        "frequency": None
+        if frequency is None
+        else {
+            "difference": {"lo": frequency.lo, "hi": frequency.hi},
+            "beta": frequency.beta,
+            "finite_bound": frequency.finite,
+            "limit_bound": frequency.limit,
+        },
+    }
+
+
+def coverage_to_dict(report: CoverageReport) -> dict[str, Any]:
+    """Coverage of all runs."""
+    return {
+        **_head("coverage", report.command),
+        "data": _data(report.generations),
+        "attributes": list(report.attributes),
+        "t": report.t,
+        "least": float(report.least),
+        "verdict": report.verdict,
+        "results": [
+            {
+                "run": one.run,
+                "n": one.n,
+                "unknown": one.unknown,
+                "covered": {"lo": one.covered[0], "hi": one.covered[1]},
+                "total": one.total,
+                "coverage": {"lo": one.coverage[0], "hi": one.coverage[1]},
+                "verdict": one.verdict,
+                "reason": one.reason,
+                "curve": [list(point) for point in one.curve],
+                "missing": [dict(values) for values in one.missing],
+                "suggestions": [{"values": dict(next_.values), "new": next_.new} for next_ in one.suggestions],
+            }
+            for one in report.results
+        ],
+        "warnings": list(report.warnings),
+    }
+
+
+def simulation_to_dict(report: Simulation) -> dict[str, Any]:
+    """A simulation of a shield."""
+    return {
+        **_head("simulation", report.command),
+        "parameters": dict(report.parameters),
+        "steps": report.steps,
+        "enforced": report.enforced,
+        "changed": report.changed,
+        "failed": report.failed,
+        "misses": report.misses,
+        "interference": report.interference,
+        "misses_per_1000": report.misses_per_1000,
+        "beta_star": report.beta_star,
+        "frequency": {"difference": report.difference, "limit_bound": report.limit_bound},
+        "verdict": report.verdict,
+    }
