@@ -239,7 +239,7 @@ def verify(
     ----------
     model : fitted classifier, path, or name
         A scikit-learn model, a file that holds one, or the name of a model to train on the table: "tree", "logistic",
-        "forest" or "boosting".
+        "forest", "boosting" or "cnf".
     data : DataFrame, path, or name
         One row a person: a frame, a CSV or Parquet file, or a bundled data set.
     sensitive_features : str, list of str, list of list of str, Series, DataFrame or array, optional
@@ -330,6 +330,7 @@ def verify(
         given = settle_inputs(
             model, data, y, sensitive_features,
             label=label, na=na, delimiter=delimiter, encoding=encoding, seed=seed, trust=trust_model,
+            progress=progress,
         )  # fmt: skip
         fitted = models.unwrap(given.file.predictor)
         columns = columns_for_model(fitted, given.table, as_names(features), given.label)

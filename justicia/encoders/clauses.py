@@ -1,4 +1,4 @@
-"""The decision of a rule in conjunctive normal form over sets of cells."""
+"""The decision of a rule over sets of cells: a conjunctive normal form, or its complement."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ __all__ = ["Clauses"]
 
 @dataclass(frozen=True)
 class Clauses:
-    """Favorable when in every clause some feature lies in its set of cells.
+    """Favorable when every clause is satisfied, which it is when some feature lies in its set of cells.
 
     Attributes
     ----------
     sizes : tuple of int
         Cells of each feature.
     clauses : tuple of mappings from feature to bool array of shape (n_cells,)
+    accepts : bool
+        The outcome is favorable when every clause is satisfied; unless that is set, when some clause is not.
 
     Examples
     --------
@@ -34,16 +36,17 @@ class Clauses:
 
     sizes: tuple[int, ...]
     clauses: tuple[Mapping[int, np.ndarray], ...]
+    accepts: bool = True
 
     def evaluate(self, points: np.ndarray) -> np.ndarray:
         """Whether the outcome is favorable, bool array of shape (n,)."""
-        favorable = np.ones(len(points), dtype=bool)
+        satisfied = np.ones(len(points), dtype=bool)
         for clause in self.clauses:
             held = np.zeros(len(points), dtype=bool)
             for feature, cells in clause.items():
                 held |= cells[points[:, feature]]
-            favorable &= held
-        return favorable
+            satisfied &= held
+        return satisfied == self.accepts
 
     def undecided(self, points: np.ndarray) -> np.ndarray:
         """False everywhere: clauses add nothing up."""

@@ -12,6 +12,7 @@ from justicia.solvers.clauses import Clauses
 from justicia.solvers.fourier import Fourier
 from justicia.solvers.mixtures import WithMixtures
 from justicia.solvers.paths import Paths
+from justicia.solvers.satisfied_clauses import SatisfiedClauses
 from justicia.solvers.sums import Sums
 from justicia.words import did_you_mean
 
@@ -34,7 +35,10 @@ __all__ = [
 ]
 
 ENGINES: dict[str, Solver] = {
-    **{engine.name: WithMixtures(engine) for engine in (Paths(), Sums(), Fourier(), BranchAndBound())},
+    **{
+        engine.name: WithMixtures(engine)
+        for engine in (Paths(), SatisfiedClauses(), Sums(), Fourier(), BranchAndBound())
+    },
     Clauses.name: Clauses(),
 }
 """Every engine by name, in the order in which they are tried."""
