@@ -32,7 +32,8 @@ def boundary_frame(decision: Decision, domain: Domain, frame: pd.DataFrame, poin
     Of a tree: for each edge between two cells of a numeric feature the largest value below, the smallest above, and
     the float32 neighbours of the edge; for every feature each category, the missing value and the unseen category,
     where the model takes them. Each row otherwise follows the path to a node that tests the feature, so that the value
-    matters. Of a rule the same, each row one in which the feature decides, where one is found. Of many trees the same with rows of the table, as many of the tests as there is time for. Of a sum: rows
+    matters. Of a rule the same, each row one in which the feature decides, where one is found. Of many trees the same
+    with rows of the table, as many of the tests as there is time for. Of a sum: rows
     close to the threshold, with one feature changed so as to step over it, and with missing values and unseen
     categories.
 

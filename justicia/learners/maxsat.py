@@ -116,12 +116,12 @@ def least_cost(
     from pysat.formula import WCNF
 
     formula, literals = _formula(patterns, costs)
-    best = [_total(patterns, costs, start), start]
+    lowest, best = _total(patterns, costs, start), start
 
     class Budgeted(RC2Stratified):  # type: ignore[misc]
         """RC2 that looks at every model on the way, and stops when its conflicts are spent."""
 
-        def _call_oracle(self, assumptions: Any = (), expect_interrupt: bool = False) -> Any:
+        def _call_oracle(self, assumptions: Any = (), expect_interrupt: bool = False) -> Any:  # noqa: ARG002 (RC2 passes it)
             left = conflicts - self.oracle.accum_stats()["conflicts"]
             if left <= 0 or (expired is not None and expired()):
                 raise _Spent
@@ -134,12 +134,13 @@ def least_cost(
             return found
 
     def look(model: list[int]) -> None:
+        nonlocal lowest, best
         values = np.zeros(max(len(model), int(literals.max(initial=0))) + 1, dtype=bool)
         values[[v for v in model if v > 0]] = True
         rule = values[literals]
         found = _total(patterns, costs, rule)
-        if found < best[0]:
-            best[:] = found, rule
+        if found < lowest:
+            lowest, best = found, rule
 
     held = WCNF()
     held.extend(formula.hard)
@@ -153,7 +154,7 @@ def least_cost(
         except _Spent:
             least = False
         spent = int(solver.oracle.accum_stats()["conflicts"])
-    return np.asarray(best[1]), spent, least
+    return np.asarray(best), spent, least
 
 
 def _total(patterns: Patterns, costs: np.ndarray, rule: np.ndarray) -> int:
@@ -169,7 +170,7 @@ class _Formula:
 
 def _formula(patterns: Patterns, costs: np.ndarray) -> tuple[_Formula, np.ndarray]:
     """Hard and soft clauses, and the variable of each literal of each clause."""
-    n_clauses, n_literals = costs.shape
+    n_clauses = len(costs)
     literals = np.arange(1, costs.size + 1).reshape(costs.shape)
     top = costs.size
     hard: list[list[int]] = []

@@ -1,9 +1,8 @@
 """Rules that people can read: conditions on columns, joined by "and" and "or" on two levels.
 
 A rule in conjunctive normal form (CNF) holds when some condition of every clause holds, one in disjunctive normal form
-(DNF) when every condition of some term does. What a condition says about a missing value, or about one that it does not
-name, is fixed here: a comparison with a number and an equality are false of a missing value, and "not" turns a condition
-into its exact opposite.
+(DNF) when every condition of some term does. What a condition says about a missing value is fixed here: a comparison
+with a number and an equality are false of it, and "not" turns a condition into its exact opposite.
 """
 
 from __future__ import annotations

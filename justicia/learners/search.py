@@ -144,49 +144,42 @@ class _Search:
         """Begin again: without any clause first, then without one of the best rule's clauses after the other."""
         self.rule = np.zeros_like(best)
         if number > 1:
-            self.rule = best.copy()
-            self.rule[(number - 2) % len(best)] = False
+            left = np.arange(len(best)) != (number - 2) % len(best)
+            self.rule = best & left[:, None]
         self.cost = cost(self.patterns, self.rule, self.literal)
 
     def improve(self) -> bool:
         """One round over all clauses and pairs of them; whether it brought something."""
         n_clauses = len(self.rule)
         better = False
-        for clauses in [(one,) for one in range(n_clauses)] + list(combinations(range(n_clauses), 2)):
+        for clauses in [[one] for one in range(n_clauses)] + list(map(list, combinations(range(n_clauses), 2))):
             if self.budget.spent:
                 return better
             self.say(f"clause {' and '.join(str(one + 1) for one in clauses)}")
             better |= self._again(clauses)
         return better
 
-    def _again(self, clauses: tuple[int, ...]) -> bool:
+    def _again(self, clauses: list[int]) -> bool:
         """Learn some clauses anew, the others kept."""
         others = self.rule.copy()
-        others[list(clauses)] = False
+        others[clauses] = False
         rows = accepted(self.patterns.true, others)
         left = Patterns(self.patterns.true[rows], self.patterns.gain[rows])
-        chosen = np.zeros(self.rule.shape[1], dtype=bool)
-        for clause in clauses:
-            chosen |= self.rule[clause]
-        most = max(_FEW if len(clauses) == 1 else 2 * _PAIR, int(chosen.sum()) + 4)
+        chosen = np.asarray(self.rule[clauses].any(axis=0))
+        each = _FEW if len(clauses) == 1 else _PAIR
+        most = max(each * len(clauses), int(chosen.sum()) + each // 2)
         for clause in clauses:
             rest = self.rule.copy()
             rest[clause] = False
-            for literal in self._candidates(
-                rest, self.rule[clause], (most - int(chosen.sum())) if clause == clauses[-1] else _PAIR
-            ):
-                if chosen.sum() >= most:
-                    break
-                chosen[literal] = True
+            wanted = (most - int(chosen.sum())) // (2 if clause != clauses[-1] else 1)
+            chosen[[one for one in self._candidates(rest, self.rule[clause]) if not chosen[one]][:wanted]] = True
         kept = np.flatnonzero(chosen)
-        small = left.only(kept)
         costs = np.full((len(clauses), len(kept)), self.literal, dtype=np.int64)
-        learned = self.step(small, costs, self.rule[np.ix_(list(clauses), kept)])
-        rule = others
-        rule[np.ix_(list(clauses), kept)] = learned
-        return self.offer(rule)
+        held = np.ix_(np.array(clauses), kept)
+        others[held] = self.step(left.only(kept), costs, self.rule[held])
+        return self.offer(others)
 
-    def _candidates(self, others: np.ndarray, clause: np.ndarray, most: int) -> list[int]:
+    def _candidates(self, others: np.ndarray, clause: np.ndarray) -> list[int]:
         """Literals by what they bring to a clause beside the others: alone, added to it, and in place of one of its."""
         rows = accepted(self.patterns.true, others)
         true, gain = self.patterns.true[rows], self.patterns.gain[rows]
@@ -199,14 +192,8 @@ class _Search:
             open_ = counts - true[:, without] == 0
             orders.append(np.argsort(-_sums(true[open_], gain[open_]), kind="stable"))
         orders.append(self.rng.permutation(len(clause)))
-        found: dict[int, None] = {}
-        for place in range(len(clause)):
-            for order in orders:
-                if not clause[order[place]]:
-                    found[int(order[place])] = None
-            if len(found) >= most:
-                break
-        return list(found)[:most]
+        together = np.stack(orders, axis=1).ravel()
+        return list(dict.fromkeys(together.tolist()))
 
 
 def _sums(true: np.ndarray, gain: np.ndarray) -> np.ndarray:

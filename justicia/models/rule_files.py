@@ -1,8 +1,9 @@
 """Rules in files: as text (`justicia.models.rule_text`) or JSON by the contract ``justicia.rule/1``.
 
-In JSON, ``form`` is "CNF" or "DNF", ``parts`` holds its clauses or terms, lists of conditions such as ``{"column": "age",
-"test": ">", "number": 40.5}``, ``{"column": "sex", "test": "in", "values": ["Male"]}`` or ``{"column": "age", "test":
-"missing"}``, each with ``"not": true`` where it is turned into its opposite; ``holds`` and ``fails`` are the classes.
+In JSON, ``form`` is "CNF" or "DNF", ``parts`` holds its clauses or terms, lists of conditions such as
+``{"column": "age", "test": ">", "number": 40.5}``, ``{"column": "sex", "test": "in", "values": ["Male"]}`` or
+``{"column": "age", "test": "missing"}``, each with ``"not": true`` where it is turned into its opposite; ``holds`` and
+``fails`` are the classes.
 """
 
 from __future__ import annotations

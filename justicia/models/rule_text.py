@@ -2,9 +2,9 @@
 
 A rule is clauses joined by "and", each of conditions joined by "or"; or terms joined by "or", each of conditions joined
 by "and". Conditions are ``age > 40`` (also ``>=``, ``<``, ``<=``), ``sex = Male``, ``sex != Male``, ``job in (clerk,
-sales)``, ``job not in (…)``, ``age is missing``, ``age is not missing``, and ``not`` before any of them. Names and values
-stand in quotes when they hold blanks or signs, or are words of the rule itself; what follows # is a remark. Around the
-rule, ``if … then ">50K" else "<=50K"`` says which class is given where it holds, and where it does not.
+sales)``, ``job not in (…)``, ``age is missing``, ``age is not missing``, and ``not`` before any of them. Names and
+values stand in quotes when they hold blanks or signs, or are words of the rule itself; what follows # is a remark.
+Around the rule, ``if … then ">50K" else "<=50K"`` says which class is given where it holds, and where it does not.
 """
 
 from __future__ import annotations
