@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.enclosure import EXACT, Enclosure
+from justicia.encoders.clauses import Clauses
 from justicia.encoders.decisions import Decision, Tree
 from justicia.errors import InputError
 from justicia.population.mixture import MixturePopulation
@@ -22,7 +23,7 @@ from justicia.population.network import NetworkPopulation
 from justicia.population.shifts import shift_distance
 from justicia.solvers.counting import counted
 from justicia.solvers.shifted import NearbyTables, moved_mean
-from justicia.solvers.situations import Situations, situations_of_points, situations_of_tree
+from justicia.solvers.situations import Situations, situations_of_clauses, situations_of_points, situations_of_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -270,6 +271,10 @@ def _situations(decision: Decision, nodes: tuple[Node, ...], *, largest: bool) -
     """The situations, and whether rounding flips no outcome; what it may flip has the outcome that widens the range."""
     if isinstance(decision, Tree):
         return situations_of_tree(decision, nodes, MOST_SITUATIONS), True
+    if isinstance(decision, Clauses):
+        found = situations_of_clauses(decision, nodes, MOST_SITUATIONS)
+        if found is not None:
+            return found, True
     sizes = decision.sizes
     if math.prod(sizes) * len(nodes[0].table) > MOST_POINTS:
         return None, True

@@ -133,7 +133,7 @@ class _Search:
     def _promising(self, batch: Patterns, rule: np.ndarray) -> np.ndarray:
         """Literals that a batch is learned from: those of the rule, and those that separate it best."""
         alone = np.abs(_sums(batch.true, batch.gain) * 2 - int(batch.gain.sum()))
-        chosen = rule.any(axis=0)
+        chosen = np.array(rule.any(axis=0))
         for literal in np.argsort(-alone, kind="stable"):
             if chosen.sum() >= _FEW:
                 break

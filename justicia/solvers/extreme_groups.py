@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from justicia.encoders.clauses import Clauses
 from justicia.encoders.decisions import Tree
 from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.population.networks.population import population_of
@@ -42,6 +43,8 @@ _MOST_CHOICES = 1 << 12
 """Choices of the sensitive columns that one part knows."""
 _MOST_POINTS = 20_000
 """Points of the features of one part."""
+_MOST_NODES = 20_000
+"""Of the tree that a rule is turned into."""
 _MOST_SETS = 1_000_000
 _AT_ONCE = 256
 _EQUAL = 1e-12
@@ -74,6 +77,7 @@ def extreme_groups(
     TooLargeError
         When too many groups may be the extreme ones.
     """
+    tree = decision.as_tree(_MOST_NODES) if isinstance(decision, Clauses) else decision
     parts = _parts(conditionals, columns, sensitive)
     known = {name for part in parts for name in part.sensitive}
     # Columns of which some values exclude each other are never chosen one by one.
@@ -84,13 +88,13 @@ def extreme_groups(
         chosen = [_every({name: range(sizes[name]) for name in matter})]
     elif isinstance(decision, LinearThreshold):
         chosen = [_dominating(parts, decision, matter, tied, sizes, largest) for largest in (True, False)]
-    elif isinstance(decision, Tree):
-        search = _TreeSearch(conditionals, parts, decision, matter)
+    elif isinstance(tree, Tree):
+        search = _TreeSearch(conditionals, parts, tree, matter)
         chosen = [search.run(largest=largest) for largest in (True, False)]
     else:
         raise TooLargeError(
             f"the model's outcome hangs on {counted(len(matter), 'sensitive column')}, and the groups of so many are "
-            "searched for trees and linear models alone: name fewer with --sensitive"
+            "searched for trees, rules and linear models alone: name fewer with --sensitive"
         )
     found = np.zeros((sum(map(len, chosen)), len(sensitive)), dtype=np.int64)
     found[:, [list(sensitive).index(name) for name in matter]] = np.concatenate(chosen)
