@@ -68,10 +68,8 @@ def _condition(rng: np.random.Generator, table: pd.DataFrame) -> Condition:
     if column.dtype.kind in "iuf" and rng.random() < 0.8 and len(present):
         number = float(rng.choice(present)) + float(rng.choice([0.0, 0.5]))
         return Condition(name, str(rng.choice(["<=", "<", ">", ">="])), number=number, negated=negated)
-    count = int(rng.integers(1, 3))
-    values = (
-        {text_of(value) for value in rng.choice(np.array(present, dtype=object), size=count)} if len(present) else {"q"}
-    )
+    known = np.array(present, dtype=object) if len(present) else np.array(["q"], dtype=object)
+    values = {text_of(value) for value in rng.choice(known, size=int(rng.integers(1, 3)))}
     return Condition(name, "in", values=tuple(sorted(values)), negated=negated)
 
 

@@ -14,12 +14,17 @@ from justicia.ssat import Formula
 from tests.rule_cases import random_rule_case, says
 from tests.test_brute_force import auto_probability, empirical_probability, independent_probability, tree_probability
 
-SEEDS = [*range(40), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(40, 300))]
+SEEDS = [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 300))]
 LARGEST_DOMAIN = 20_000
 
 
-def person_at(point, domain) -> dict:
-    return {feature.name: feature.representatives[cell] for feature, cell in zip(domain.features, point, strict=True)}
+def person_at(point, domain, frame) -> dict:
+    """One person at a point; truth values as such, though their cells hold numbers."""
+    person = {}
+    for feature, cell in zip(domain.features, point, strict=True):
+        value = feature.representatives[cell]
+        person[feature.name] = bool(value) if frame[feature.name].dtype == bool and value in (0.0, 1.0) else value
+    return person
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -40,7 +45,10 @@ def test_rates_equal_enumeration(seed, monkeypatch):
         others = {name: case.frame[name].iloc[0] for name in rule.columns if name not in domain.names}
         points = list(product(*(range(size) for size in domain.sizes)))
         selected = np.array(
-            [says(rule, {**others, **person_at(point, domain)}) == (case.favorable == ["yes"]) for point in points]
+            [
+                says(rule, {**others, **person_at(point, domain, case.frame)}) == (case.favorable == ["yes"])
+                for point in points
+            ]
         )
         keys = [case.frame[name].astype(str) for name in case.sensitive]
         truth = []
@@ -71,10 +79,9 @@ def test_rates_equal_enumeration(seed, monkeypatch):
         assert float(learned.groupings[0].least_favored.selection_rate.hi) == pytest.approx(min(truth), abs=1e-12)
         assert (found.lo <= np.array(truth) + 1e-12).all()
         assert (found.hi >= np.array(truth) - 1e-12).all()
-        for one, other in ((audit, learned),):
-            for end in ("most_favored", "least_favored"):
-                first, second = (getattr(held.groupings[0], end).candidates for held in (one, other))
-                assert {tuple(group.values()) for group in first} == {tuple(group.values()) for group in second}
+        for end in ("most_favored", "least_favored"):
+            first, second = (getattr(held.groupings[0], end).candidates for held in (audit, learned))
+            assert {tuple(group.values()) for group in first} == {tuple(group.values()) for group in second}
 
 
 def test_formula_route_learns_the_same_extremes():

@@ -11,6 +11,7 @@ Which sets there are, and which of them unite to which, is the same for all grou
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,16 +23,15 @@ from justicia.encoders.clauses import Clauses
 from justicia.population.network import NetworkPopulation
 from justicia.solvers.base import TOLERANCE, Effort, Solution, TooLargeError
 from justicia.solvers.counting import counted
-from justicia.solvers.leaf_bounds import extreme_tables
-from justicia.solvers.learn import Hierarchy, learn
 
 if TYPE_CHECKING:
     from justicia.encoders.decisions import Decision
     from justicia.population.base import Node
-    from justicia.solvers.learn import Oracle
     from justicia.ssat import Formula
 
 __all__ = ["SatisfiedClauses"]
+
+logger = logging.getLogger(__name__)
 
 _MOST_SETS = 20_000
 _MOST_PAIRS = 400_000
@@ -40,8 +40,8 @@ _MOST_WORK = 200_000_000
 """Products of probabilities a group."""
 _MOST_NUMBERS = 2_000_000
 """Probabilities held at once: more groups are taken in parts."""
-_FEW_GROUPS = 32
-"""With fewer groups, matrix products are faster than sums along the groups."""
+_SPARSE = 2
+"""Where fewer than one in so many of a feature's states and sets go together, they are taken one by one."""
 
 Tables = Mapping[int, np.ndarray]
 
@@ -60,7 +60,9 @@ class SatisfiedClauses:
         return isinstance(decision, Clauses)
 
     def solve(self, formula: Formula, effort: Effort) -> Solution:
-        """Exact rates of every group (of the extreme ones when `search` is "learn"), or bounds when time runs out.
+        """Exact rates of every group, or bounds when time runs out.
+
+        All groups go through each step together, which is faster than to bound sets of them first.
 
         Raises
         ------
@@ -74,9 +76,6 @@ class SatisfiedClauses:
         if not isinstance(population, NetworkPopulation):
             return counted(decision, population, self.name, effort.search, start)
         deadline = None if effort.time_limit is None else start + effort.time_limit
-        if effort.search == "learn" and population.n_groups > 1:
-            oracle = self.oracle(decision, population, effort.tolerance, deadline, None)
-            return learn(oracle, population.n_groups, self.name, effort.time_limit, start)
         plan = _Plan(decision, population.nodes)
         low, high = np.zeros(population.n_groups), np.ones(population.n_groups)
         finished = True
@@ -86,21 +85,10 @@ class SatisfiedClauses:
                 break
             groups = slice(first, first + plan.at_once)
             low[groups] = high[groups] = plan.rates(population.tables, population.within, groups)[0]
+        if effort.search == "learn":
+            logger.info("every group is evaluated: for a rule that is the fastest")
         seconds = time.perf_counter() - start
         return Solution(low, high, self.name, seconds, "exact" if finished else "bounds", population.n_groups)
-
-    def oracle(
-        self,
-        decision: Decision,
-        population: NetworkPopulation,
-        tolerance: float,  # noqa: ARG002 (this engine does not approach its answer)
-        deadline: float | None,  # noqa: ARG002 (it is exact at once)
-        hierarchy: Hierarchy | None,
-    ) -> Oracle:
-        """What is known about sets of groups."""
-        if not isinstance(decision, Clauses):
-            raise TypeError(f"{self.name} takes a rule, not {type(decision).__name__}")
-        return _Bounds(decision, population, hierarchy)
 
 
 @dataclass(frozen=True)
@@ -284,8 +272,13 @@ class _Plan:
             n_groups = len(np.arange(next(iter(tables.values())).shape[-1])[groups]) if tables else 1
             return np.full(n_groups, float(self.constant)), np.full(n_groups, float(not self.constant))
         messages: dict[int, np.ndarray] = {}
+        fixed = {
+            step.feature: found
+            for step in self.steps
+            if (found := _fixed(tables[step.feature][:, :, groups])) is not None
+        }
         for step in self.steps:
-            messages[step.feature] = _passed(step, messages, tables, within, groups)
+            messages[step.feature] = _passed(step, messages, tables, within, groups, fixed)
         total: np.ndarray | None = None
         for feature, union in self.roots:
             message = messages.pop(feature)
@@ -315,17 +308,35 @@ def _grouped(keys: list) -> tuple[list, np.ndarray, np.ndarray]:  # type: ignore
     return distinct, order, np.searchsorted(numbers[order], np.arange(len(distinct)))
 
 
+def _fixed(table: np.ndarray) -> np.ndarray | None:
+    """State of a feature in each group, where the group determines it, as it does for sensitive columns."""
+    if len(table) > 1 or table.shape[1] == 1 or not (table[0].max(axis=0) == 1.0).all():
+        return None
+    return np.asarray(table[0].argmax(axis=0))
+
+
 def _passed(
-    step: _Step, messages: dict[int, np.ndarray], tables: Tables, within: Tables, groups: slice | np.ndarray
+    step: _Step,
+    messages: dict[int, np.ndarray],
+    tables: Tables,
+    within: Tables,
+    groups: slice | np.ndarray,
+    fixed: Mapping[int, np.ndarray],
 ) -> np.ndarray:
-    """Probabilities of the sets of a feature and those below it, of shape (n_states above, n_sets, n_groups)."""
+    """Probabilities of the sets of a feature and those below it, of shape (n_states above, n_sets, n_groups).
+
+    There is one state above, that of each group, where the group determines it.
+    """
     table = tables[step.feature][:, :, groups]
     n_groups = table.shape[2]
+    if step.parent in fixed:
+        table = np.take_along_axis(table, fixed[step.parent][None, None], axis=0)
     below: np.ndarray | None = None
+    own_state = fixed.get(step.feature)
     for feature, union in step.below:
         message = messages.pop(feature)
-        below = union.of(np.ones((step.n_states, 1, n_groups)) if below is None else below, message)
-    terms = None if below is None else below[step.state[step.pick], step.of]
+        below = union.of(np.ones((len(message), 1, n_groups)) if below is None else below, message)
+    terms = None if below is None else below[0 if own_state is not None else step.state[step.pick], step.of]
     held = within.get(step.feature)
     if held is not None and any(cells is not None for cells in step.cells):
         shares = np.ones((len(step.cells), n_groups))
@@ -335,59 +346,22 @@ def _passed(
         terms = shares[step.pick] if terms is None else terms * shares[step.pick]
     if terms is None:
         terms = np.ones((len(step.pick), n_groups))
-    own = np.zeros((step.n_states, step.n_sets, n_groups))
-    own[step.at] = np.add.reduceat(terms, step.firsts, axis=0)
-    if n_groups < _FEW_GROUPS:
-        return np.matmul(table.transpose(2, 0, 1), own.transpose(2, 0, 1)).transpose(1, 2, 0)
-    passed = table[:, 0, None] * own[0]
-    for state in range(1, step.n_states):
-        passed += table[:, state, None] * own[state]
-    return passed
-
-
-class _Bounds:
-    """What is known about sets of groups: every table entry at its largest, and at its smallest, among them."""
-
-    finished = "exact"
-
-    def __init__(self, decision: Clauses, population: NetworkPopulation, hierarchy: Hierarchy | None) -> None:
-        self._plan = _Plan(decision, population.nodes)
-        used = {step.feature for step in self._plan.steps}
-        tables = {feature: table for feature, table in population.tables.items() if feature in used}
-        within = {feature: share for feature, share in population.within.items() if feature in used}
-        telling = np.concatenate(
-            [table.reshape(-1, population.n_groups) for table in tables.values()]
-            or [np.zeros((1, population.n_groups))]
-        )
-        self.hierarchy = Hierarchy.of(population, telling) if hierarchy is None else hierarchy
-        self._tables = extreme_tables(self.hierarchy, tables)
-        self._within = extreme_tables(self.hierarchy, within)
-
-    def _rates(self, level: int, sets: np.ndarray, largest: bool) -> tuple[np.ndarray, np.ndarray]:
-        if self._plan.constant is not None:
-            full = np.full(len(sets), float(self._plan.constant))
-            return full, 1.0 - full
-        found = [
-            self._plan.rates(
-                self._tables[level][largest], self._within[level][largest], sets[first : first + self._plan.at_once]
-            )
-            for first in range(0, len(sets), self._plan.at_once)
-        ]
-        return np.concatenate([yes for yes, _ in found]), np.concatenate([no for _, no in found])
-
-    def bounds(self, level: int, sets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of the rates of all groups in some sets of a level; exact on the last."""
-        if level == len(self.hierarchy.starts) - 1:
-            return self.finish(sets)
-        (least, least_not), (most, most_not) = self._rates(level, sets, False), self._rates(level, sets, True)
-        low = np.clip(np.maximum(least, 1.0 - most_not), 0.0, 1.0)
-        high = np.clip(np.minimum(most, 1.0 - least_not), 0.0, 1.0)
-        return np.minimum(low, high), high
-
-    def finish(self, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rates of single groups."""
-        rates, _ = self._rates(len(self.hierarchy.starts) - 1, groups, True)
-        return rates, rates
+    sums = terms if len(step.firsts) == len(terms) else np.add.reduceat(terms, step.firsts, axis=0)
+    states, sets = step.at
+    if own_state is not None:
+        passed = np.zeros((1, step.n_sets, n_groups))
+        for place, (state, position) in enumerate(zip(states.tolist(), sets.tolist(), strict=True)):
+            passed[0, position] += np.where(own_state == state, sums[place], 0.0)
+        return passed
+    if len(states) * _SPARSE < step.n_states * step.n_sets:
+        # Most states go with one set: one product each.
+        passed = np.zeros((len(table), step.n_sets, n_groups))
+        for place, (state, position) in enumerate(zip(states.tolist(), sets.tolist(), strict=True)):
+            passed[:, position] += table[:, state] * sums[place]
+        return passed
+    own = np.zeros((n_groups, step.n_states, step.n_sets))
+    own[:, states, sets] = sums.T
+    return np.ascontiguousarray(np.matmul(np.ascontiguousarray(table.transpose(2, 0, 1)), own).transpose(1, 2, 0))
 
 
 def _too_many() -> TooLargeError:
