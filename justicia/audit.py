@@ -82,6 +82,8 @@ class Audit:
         Edges at which numeric sensitive columns were cut.
     one_hot : tuple of tables.OneHot
         Features that are several columns of the table.
+    columns : tuple of str
+        Columns that the model takes, in its order.
     """
 
     model: models.ModelFile
@@ -104,6 +106,7 @@ class Audit:
     given_population: PopulationFile | None = None
     bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
     one_hot: tuple[OneHot, ...] = ()
+    columns: tuple[str, ...] = ()
 
     @property
     def by_group(self) -> pd.DataFrame:
@@ -408,7 +411,7 @@ def verify(
     return Audit(
         given.file, fitted, table, roles, domain.names, unseen, decision, added, check, tuple(groupings), verdicts,
         search, tolerance, confidence, said.announcements, said.warnings, None if command is None else tuple(command),
-        file, edges, tuple(seen.one_hot),
+        file, edges, tuple(seen.one_hot), tuple(columns),
     )  # fmt: skip
 
 

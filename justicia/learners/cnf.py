@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_array
+from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
@@ -169,8 +169,6 @@ class CNFClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y = self._classes(y, n_rows)
         weights = _check_sample_weight(sample_weight, np.zeros((n_rows, 1)), ensure_non_negative=True)
         used = weights > 0
-        if not used.any():
-            raise ValueError("every sample_weight is 0: there is no row to learn from")
         columns = {name: column[used] for name, column in columns.items()}
         y, weights = y[used], np.asarray(weights[used], dtype=np.float64)
         bar = Bar(bool(self.verbose))
@@ -217,7 +215,8 @@ class CNFClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         parts = sorted({tuple(np.flatnonzero(clause).tolist()) for clause in found.rule if clause.any()})
         self.rule_ = Rule(self.form, tuple(tuple(literals.conditions[i] for i in part) for part in parts))
         self.errors_ = float(shares[accepted(true, found.rule) != wanted].sum())
-        if not parts:
+        if not parts or found.cost >= 0:
+            # To refuse everybody costs nothing but the errors.
             self._settle_constant(wanted, shares)
         if not found.settled:
             reason = "conflicts" if budget.conflicts <= 0 else "time"
@@ -237,6 +236,7 @@ class CNFClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         from sklearn.utils.validation import check_consistent_length
 
         y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         self.classes_ = np.unique(y)
         if len(self.classes_) > 2:

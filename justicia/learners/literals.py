@@ -55,7 +55,7 @@ def literals_of(
         if is_numeric(column):
             numbers = as_numbers(column)
             known = ~np.isnan(numbers)
-            missing = not known.all()
+            missing = known.any() and not known.all()
             for edge in thresholds(numbers[known], weights[known], n_thresholds):
                 conditions += [Condition(name, "<=", edge), Condition(name, ">", edge)]
         else:
@@ -79,7 +79,7 @@ def _of_words(
     shares: dict[str, float] = dict.fromkeys(sorted(texts.tolist()), 0.0)
     for text, share in zip(texts, np.bincount(codes[known], weights[known], len(texts)), strict=True):
         shares[text] += float(share)
-    missing = not known.all()
+    missing = bool(known.any() and not known.all())
     if len(shares) == 2 and not missing:
         first, second = (Condition(name, "in", values=(text,)) for text in shares)
         return False, [first, second], tuple(shares)
@@ -136,7 +136,7 @@ def thresholds(numbers: np.ndarray, weights: np.ndarray, most: int) -> list[floa
 def _between(values: np.ndarray) -> np.ndarray:
     """A number between every two neighbours: their mean, where that is less than the larger one."""
     below, above = values[:-1], values[1:]
-    middle = below + (above - below) / 2
+    middle = below / 2 + above / 2
     return np.asarray(np.where((middle >= below) & (middle < above), middle, below))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -235,6 +235,11 @@ class Rule:
     def columns(self) -> tuple[str, ...]:
         """Columns that are asked about, by their first appearance."""
         return tuple(dict.fromkeys(condition.column for part in self.parts for condition in part))
+
+    def renamed(self, names: Mapping[str, str]) -> Rule:
+        """The same rule over columns of other names."""
+        parts = tuple(tuple(replace(one, column=names[one.column]) for one in part) for part in self.parts)
+        return Rule(self.form, parts)
 
     @property
     def n_literals(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -35,7 +36,15 @@ def stated_rule(audit: Audit) -> RuleSource | None:
     from justicia.models.rule_files import rule_source
 
     estimator = audit.fitted.estimator
-    return rule_source(estimator) if isinstance(getattr(estimator, "rule_", None), Rule) else None
+    if not isinstance(getattr(estimator, "rule_", None), Rule):
+        return None
+    source = rule_source(estimator)
+    held = tuple(estimator.column_names_)
+    steps = [step for step in audit.fitted.steps if type(step).__name__ != "OneHotExpansion"]
+    if steps or len(audit.columns) != len(held):
+        return source
+    # Fitted without names: the table has some.
+    return replace(source, rule=source.rule.renamed(dict(zip(held, audit.columns, strict=True))))
 
 
 def rule_lines(audit: Audit, source: RuleSource) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from justicia.encoders.clauses import Clauses as Rules
 from justicia.errors import InputError
 from justicia.solvers.base import DELTA, TOLERANCE, Effort, Solution, Solver, TooLargeError
 from justicia.solvers.branch_and_bound import BranchAndBound
@@ -81,8 +82,9 @@ def pick(name: str, decision: Decision) -> Solver:
     """
     if name == "auto":
         able = [engine for engine in ENGINES.values() if engine.takes(decision)]
-        # Clauses are for decisions that nothing else takes.
-        able = [engine for engine in able if engine.name != Clauses.name] or able
+        # The way by formulas is for decisions that nothing else takes, and for rules that are too large otherwise.
+        if not isinstance(decision, Rules):
+            able = [engine for engine in able if engine.name != Clauses.name] or able
         return able[0] if len(able) == 1 else _FirstThatCan(able)
     if name not in ENGINES:
         raise InputError(f"no solver is called {name!r}{did_you_mean(name, ['auto', *ENGINES])}")
