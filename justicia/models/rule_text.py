@@ -234,6 +234,9 @@ class _Parser:
         if token.kind == "quoted":
             self._at += 1
             return self._unquoted(token)
+        if what == "a value" and token.keyword in ("true", "false"):
+            self._at += 1
+            return token.text
         if token.kind != "word" or token.keyword:
             hint = " (words of the rule itself stand in quotes)" if token.keyword else ""
             raise self._unexpected(f"{what}{hint}")
