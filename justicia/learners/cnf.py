@@ -47,8 +47,9 @@ class CNFClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_clauses : int, default 3
         Number of clauses (terms) at most.
     form : {"CNF", "DNF"}, default "CNF"
-    literal_cost : float, default 0.001
-        Cost of a condition, as a share of the rows' weight: a condition has to mend as many errors.
+    literal_cost : float or "auto", default "auto"
+        Cost of a condition in errors: it has to mend as many rows, or as much of their weight. "auto" is a thousandth
+        of all of it, and one row at least where that is less than a hundredth of it.
     pos_label : class, optional
         The class that is predicted where the rule holds; the second one unless it is given.
     n_thresholds : int, default 8
@@ -98,7 +99,7 @@ class CNFClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     _parameter_constraints: Mapping[str, list[Any]] = {
         "n_clauses": [Interval(Integral, 1, 30, closed="both")],
         "form": [StrOptions({CNF, DNF})],
-        "literal_cost": [Interval(Real, 0, None, closed="left")],
+        "literal_cost": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "n_thresholds": [Interval(Integral, 1, None, closed="left")],
         "max_categories": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
@@ -114,7 +115,7 @@ class CNFClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_clauses: int = 3,
         *,
         form: str = CNF,
-        literal_cost: float = 0.001,
+        literal_cost: float | str = "auto",
         pos_label: Any = None,
         n_thresholds: int = 8,
         max_categories: int = 50,
@@ -174,7 +175,7 @@ class CNFClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         bar = Bar(bool(self.verbose))
         try:
             report = progress if progress is not None else bar.show
-            self._learn(columns, y == self.positive_, weights / weights.sum(), began, report)
+            self._learn(columns, y == self.positive_, weights, began, report)
         finally:
             bar.stop()
         return self
@@ -183,12 +184,15 @@ class CNFClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         columns: Mapping[str, pd.Series[Any]],
         wanted: np.ndarray,
-        shares: np.ndarray,
+        weights: np.ndarray,
         began: float,
         report: Callable[[str, float], None],
     ) -> None:
         from sklearn.utils import check_random_state
 
+        total = float(weights.sum())
+        shares = weights / total
+        price = min(max(1.0 / total, 0.001), 0.01) if self.literal_cost == "auto" else float(self.literal_cost) / total
         literals = literals_of(columns, shares, self.n_thresholds, self.max_categories)
         self.categories_ = literals.categories
         true = truth_of(literals.conditions, columns, len(wanted))
@@ -204,7 +208,7 @@ class CNFClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         found = search_rule(
             patterns,
             int(self.n_clauses),
-            round(float(self.literal_cost) * _WHOLE),
+            round(min(price, 1.0) * _WHOLE),
             budget,
             np.random.default_rng(seed),
             batch_size=int(self.batch_size),

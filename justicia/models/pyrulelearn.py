@@ -67,7 +67,7 @@ class ImliClassifier:
         if not known.all():
             row, column = np.argwhere(~known)[0].tolist()
             raise TableError(
-                f"row {row + 1} holds {values[row, column]!r} in column {column + 1}, and an imli takes 0 and 1 alone"
+                f"row {row + 1} holds {values[row, column]!s} in column {column + 1}, and an imli takes 0 and 1 alone"
             )
         return np.asarray(self.model.predict(values.astype(np.float64).astype(np.int64)), dtype=np.int64)
 

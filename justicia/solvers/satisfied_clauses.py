@@ -33,8 +33,8 @@ __all__ = ["SatisfiedClauses"]
 
 logger = logging.getLogger(__name__)
 
-_MOST_SETS = 20_000
-_MOST_PAIRS = 400_000
+_MOST_SETS = 5_000
+_MOST_PAIRS = 100_000
 """Sets before equal ones are joined."""
 _MOST_WORK = 200_000_000
 """Products of probabilities a group."""

@@ -54,10 +54,11 @@ def test_a_dnf_without_errors_is_found():
 def test_conditions_that_do_not_pay_are_left_out():
     frame, held = boolean_table()
     y = held[:, 0].copy()
-    # One of 48 people is another's opposite: a condition that mends it costs .03.
-    y[0] = ~y[0]
-    assert CNFClassifier(3, literal_cost=0.03).fit(frame, y).get_rules() == ["(a = yes)"]
-    assert CNFClassifier(3, literal_cost=1.0).fit(frame, y).rule_.n_literals == 0
+    # Of three equal people two are like the others: to mend them takes conditions, and they cost as much.
+    y[[0, 16]] = ~y[[0, 16]]
+    assert CNFClassifier(3, literal_cost=2).fit(frame, y).get_rules() == ["(a = yes)"]
+    assert CNFClassifier(3, literal_cost=48).fit(frame, y).rule_.n_literals == 0
+    assert CNFClassifier(3, literal_cost=0).fit(frame, y).errors_ == pytest.approx(1 / 48, abs=1e-12)
 
 
 def test_equal_tables_give_equal_rules():
