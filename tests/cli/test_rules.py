@@ -106,16 +106,16 @@ def test_a_rule_is_written_in_clauses_as_it_is(folder, capsys):
     formula = from_sdimacs(out)
     (folder / "q.sdimacs").write_text(out)
     # 40.5 alone of three ages; sex is Male for sure. Nothing but the population's bits stands in the formula.
-    assert run(capsys, "solve", "q.sdimacs")[1].splitlines()[0] == f"value       {1 / 3!r}"
+    assert run(capsys, "solve", "q.sdimacs")[1].splitlines()[0] == "value       0.333333333333"
     assert all(block.quantifier == "r" for block in formula.prefix)
     audit = justicia.verify("who.rule", "people.csv", population="independent")
     assert float(audit.by_group["selection_rate"].loc["Male"]) == pytest.approx(1 / 3, abs=1e-15)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["ricci", *(pytest.param(name, marks=pytest.mark.slow) for name in ("adult", "compas", "german", "titanic"))],
-)
+OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in ("adult", "compas", "german", "titanic")]
+
+
+@pytest.mark.parametrize("name", ["ricci", *OTHERS])
 def test_a_learned_rule_is_printed_beside_the_audit(capsys, name):
     code, out, err = run(capsys, "verify", "--data", name, "--model", "cnf")
     assert code == 0
