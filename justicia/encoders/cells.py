@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from justicia.encoders.preprocessing import Block, Kink
 
-__all__ = ["Layout", "cut_into_cells", "interval_labels", "interval_values"]
+__all__ = ["Layout", "cut_into_cells", "interval_values"]
 
 _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
@@ -321,7 +321,7 @@ def _features(
             values[output] = values[output][keep]
         candidates = column.candidates()
         held = [float(candidates[position]) for position in keep]
-        labels = _run_labels(column.values, differs) if column.by_value else interval_labels(kept)
+        labels = _run_labels(column.values, differs) if column.by_value else _interval_labels(kept)
         labels += ["(missing)"] if column.takes_missing else []
         missing = len(kept) + 1 if column.takes_missing else None
         ranges = members = None
@@ -372,7 +372,7 @@ def _run_labels(values: list[Any], differs: np.ndarray) -> list[str]:
     return [first if first == last else f"{first} to {last}" for first, last in texts]
 
 
-def interval_labels(edges: np.ndarray) -> list[str]:
+def _interval_labels(edges: np.ndarray) -> list[str]:
     """Intervals as text, with as many digits as tell the edges apart."""
     if not len(edges):
         return ["any number"]

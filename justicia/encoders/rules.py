@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from justicia.encoders.cells import cut_into_cells, interval_labels, interval_values
+from justicia.encoders.cells import cut_into_cells, interval_values
 from justicia.encoders.clauses import Clauses
 from justicia.encoders.preprocessing import trace
 from justicia.errors import ModelFileError, UnsupportedModelError
-from justicia.learners.rules import CNF, Condition, Rule, as_numbers, is_numeric
+from justicia.learners.rules import CNF, Condition, Rule, as_numbers, is_numeric, number_text
 from justicia.population.domain import Domain, Feature
 from justicia.words import did_you_mean, shown, value_text
 
@@ -183,8 +184,32 @@ def _numbers(name: str, conditions: Sequence[Condition]) -> Feature:
     differs = (states[:, 1:] != states[:, :-1]).any(axis=0)
     edges = edges[differs]
     values = values[np.append(differs, True)]
-    labels = (*interval_labels(edges), "(missing)")
+    below = {float(np.nextafter(number, -np.inf)): number for number in _named(conditions)}
+    labels = (*_intervals([(below.get(edge, edge), edge in below) for edge in edges.tolist()]), "(missing)")
     return Feature(name, labels, (*values.tolist(), np.nan), edges, missing=len(values))
+
+
+def _named(conditions: Sequence[Condition]) -> list[float]:
+    """Numbers that conditions compare with, or ask for."""
+    return [
+        number
+        for condition in conditions
+        for number in ((condition.number,) if condition.compares else condition.cuts[1::2])
+    ]
+
+
+def _intervals(edges: Sequence[tuple[float, bool]]) -> list[str]:
+    """Intervals as text, all digits kept; each edge with whether it belongs to the interval above it."""
+    if not edges:
+        return ["any number"]
+    labels = [f"{'<' if edges[0][1] else '<='} {number_text(edges[0][0])}"]
+    for (low, opens), (high, closes) in pairwise(edges):
+        if low == high:
+            labels.append(number_text(low))
+        else:
+            start, end = "[" if opens else "(", ")" if closes else "]"
+            labels.append(f"{start}{number_text(low)}, {number_text(high)}{end}")
+    return [*labels, f"{'>=' if edges[-1][1] else '>'} {number_text(edges[-1][0])}"]
 
 
 def _words(name: str, column: pd.Series[Any], conditions: Sequence[Condition], fitted: Collection[str]) -> Feature:

@@ -105,9 +105,17 @@ def test_a_rule_is_written_in_clauses_as_it_is(folder, capsys):
     assert code == 0
     formula = from_sdimacs(out)
     (folder / "q.sdimacs").write_text(out)
-    # 40.5 alone of three ages; sex is Male for sure. Nothing but the population's bits stands in the formula.
+    # 40.5 alone of three ages; sex is Male for sure, so that clause is none.
     assert run(capsys, "solve", "q.sdimacs")[1].splitlines()[0] == "value       0.333333333333"
-    assert all(block.quantifier == "r" for block in formula.prefix)
+    assert formula.clauses[-1] == (-3,)
+    options = (*options[:-1], "sex=Female")
+    out = run(capsys, "encode", *options)[1]
+    # Her rule: a gain, and an age; both are clauses of one literal, and all other variables are the population's.
+    assert "c variable 1: capital gain in {< 1000, (missing)}" in out
+    assert "c variable 3: age in {<= 40, (missing)}" in out
+    assert out.splitlines()[-2:] == ["-1 0", "-3 0"]
+    dual = run(capsys, "encode", *options, "--favorable", "<=50K")[1]
+    assert dual.splitlines()[-1] == "1 3 0"
     audit = justicia.verify("who.rule", "people.csv", population="independent")
     assert float(audit.by_group["selection_rate"].loc["Male"]) == pytest.approx(1 / 3, abs=1e-15)
 
