@@ -60,6 +60,8 @@ class CNFClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Distinct rows a batch.
     n_batches : int, default 10
         At most.
+    max_rows : int, default 50_000
+        Distinct rows; of more, as many are drawn to learn from.
     conflicts : int, default 100_000
         Of the SAT solver, in all; about 10,000 a second.
     time_limit : float, optional
@@ -104,6 +106,7 @@ class CNFClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         "max_categories": [Interval(Integral, 1, None, closed="left")],
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "n_batches": [Interval(Integral, 0, None, closed="left")],
+        "max_rows": [Interval(Integral, 1, None, closed="left")],
         "conflicts": [Interval(Integral, 1, None, closed="left")],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "random_state": ["random_state"],
@@ -121,6 +124,7 @@ class CNFClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         max_categories: int = 50,
         batch_size: int = 100,
         n_batches: int = 10,
+        max_rows: int = 50_000,
         conflicts: int = 100_000,
         time_limit: float | None = None,
         random_state: Any = 0,
@@ -134,6 +138,7 @@ class CNFClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_categories = max_categories
         self.batch_size = batch_size
         self.n_batches = n_batches
+        self.max_rows = max_rows
         self.conflicts = conflicts
         self.time_limit = time_limit
         self.random_state = random_state
@@ -204,13 +209,16 @@ class CNFClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         budget = Budget(
             int(self.conflicts), None if limit is None else lambda: time.perf_counter() - began > float(limit)
         )
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        if len(patterns.gain) > self.max_rows:
+            drawn = np.sort(rng.permutation(len(patterns.gain))[: int(self.max_rows)])
+            patterns = Patterns(patterns.true[drawn], patterns.gain[drawn])
         found = search_rule(
             patterns,
             int(self.n_clauses),
             round(min(price, 1.0) * _WHOLE),
             budget,
-            np.random.default_rng(seed),
+            rng,
             batch_size=int(self.batch_size),
             n_batches=int(self.n_batches),
             report=report,
@@ -326,7 +334,7 @@ def _means_numbers(column: pd.Series[Any]) -> bool:
 
     if is_numeric(column):
         return True
-    if isinstance(column.dtype, pd.CategoricalDtype) or not column.notna().any():
+    if isinstance(column.dtype, pd.CategoricalDtype) or not column.notna().any() or column.dtype.kind in "mM":
         return False
     try:
         as_numbers(column)

@@ -150,6 +150,8 @@ def test_what_is_refused():
         CNFClassifier().fit([[1.0], [2.0]], [0, 1], [0.0, 0.0])
     with pytest.raises(ValueError, match="n_clauses"):
         CNFClassifier(0).fit([[1.0], [2.0]], [0, 1])
+    with pytest.raises(ValueError, match="unique column names"):
+        CNFClassifier().fit(pd.DataFrame([[1, 2], [2, 1]], columns=["a", "a"]), [0, 1])
     model = CNFClassifier().fit(pd.DataFrame({"a": [1.0, 2.0]}), [0, 1])
     with pytest.raises(ValueError, match="feature names"):
         model.predict(pd.DataFrame({"b": [1.0]}))
@@ -169,6 +171,22 @@ def test_budgets():
     shares = [done for _, done in said]
     assert shares == sorted(shares)
     assert 0 <= shares[-1] <= 1
+
+
+def test_as_many_distinct_rows_are_drawn():
+    frame, held = boolean_table()
+    y = held[:, 0] & held[:, 3]
+    few = CNFClassifier(max_rows=1).fit(frame, y)
+    assert few.rule_.n_literals <= 1
+    assert few.errors_ == pytest.approx(np.mean(few.predict(frame) != y), abs=1e-12)
+    assert CNFClassifier(max_rows=16).fit(frame, y).errors_ == 0.0
+
+
+def test_dates_are_categories():
+    days = pd.DataFrame({"day": pd.to_datetime(["2020-01-01", "2021-05-05", None] * 5)})
+    model = CNFClassifier(1).fit(days, [0, 1, 0] * 5)
+    assert model.predict(days).tolist() == [0, 1, 0] * 5
+    assert model.get_rules() == ['(day = "2021-05-05 00:00:00")']
 
 
 def test_grid_search_and_cross_validation():
