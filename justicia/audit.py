@@ -26,8 +26,9 @@ from justicia.inputs import (
     settle_inputs,
 )
 from justicia.judging import RequirementAudit, judge
-from justicia.metrics import measure_name
+from justicia.metrics import REMAINING, measure_name
 from justicia.questions import Question
+from justicia.remaining import as_mediators, check_mediators, remaining_rates
 from justicia.shifting import check_shift, shift_rates
 from justicia.uncertainty import uncertainty_of
 from justicia.words import counted, listed
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     import os
 
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from justicia.population import Population
     from justicia.population.networks import Network
@@ -125,7 +127,15 @@ class Audit:
         return population_of_audit(self)
 
     def measure(self, name: str) -> Enclosure | None:
-        """A verified measure of the first grouping, one of `justicia.metrics.MEASURES`; None when undefined."""
+        """A verified measure of the first grouping, one of `justicia.metrics.MEASURES`; None when undefined.
+
+        With "remaining_" before its name, what remains of it with the mediators of the most favored group.
+        """
+        plain = name.strip().lower().replace("-", "_")
+        if plain.startswith(REMAINING):
+            remaining = self.groupings[0].remaining
+            found = None if remaining is None else remaining.measures.get(measure_name(plain.removeprefix(REMAINING)))
+            return None if found is None else found.value
         held = self.groupings[0].measures.get(measure_name(name))
         return None if held is None else held.verified.value
 
@@ -203,6 +213,34 @@ class Audit:
 
         return audit_to_text(self, width, all_groups=all_groups)
 
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """The audit as one HTML file that needs nothing else; when `path` is given, written there and not returned."""
+        from justicia.report.html import audit_to_html
+        from justicia.writing import write_whole
+
+        text = audit_to_html(self)
+        if path is not None:
+            write_whole(path, text)
+            return None
+        return text
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every group of every grouping as one frame, indexed by grouping and group."""
+        from justicia.frames import audit_frame
+
+        return audit_frame(self.groupings)
+
+    def plot(self, grouping: int = 0, *, ax: Axes | None = None, most: int = 40) -> Axes:
+        """Draw the selection rates of a grouping; see `justicia.report.plot.plot_groups`."""
+        from justicia.report.plot import plot_groups
+
+        return plot_groups(self.groupings[grouping], self.confidence, ax=ax, most=most)
+
+    def _repr_html_(self) -> str:
+        from justicia.report.html import audit_to_fragment
+
+        return audit_to_fragment(self)
+
 
 def verify(
     model: Any,
@@ -224,6 +262,7 @@ def verify(
     bounds: bool = False,
     bootstrap: int = 0,
     shift: float | None = None,
+    mediators: str | Sequence[str] | None = None,
     features: Sequence[str] | None = None,
     one_hot: Mapping[str, Sequence[str]] | bool | None = None,
     missing: str = "error",
@@ -283,6 +322,9 @@ def verify(
     shift : float in [0, 1], optional
         Verified rates and measures are ranges over all populations whose tables are within this total variation
         distance of the population's, row by row; see `justicia.shifting`.
+    mediators : str or sequence of str, optional
+        Columns by way of which groups may differ: rates and measures are also verified with these drawn as in the most
+        favored group, in `GroupingAudit.remaining`; see `justicia.remaining`.
     features : sequence of str, optional
         The columns that a model fitted without column names takes, in its order.
     one_hot : mapping of str to sequence of str, or False, optional
@@ -328,6 +370,7 @@ def verify(
 
     with Announcements() as said:
         requirements = as_requirements(require)
+        between = as_mediators(mediators, requirements, radius)
         of_rows = "bounds" if bounds else "bootstrap" if replicates else None
         structure, file = settle_population(population, of_rows)
         given = settle_inputs(
@@ -375,14 +418,16 @@ def verify(
                 logger.info("the population is given, so nothing is held out: all rows are compared with it as it is")
             stored, roles = Given.settle(
                 file, decision, domain, frame, roles, seen.expansion,
-                asked=named_label, people=table.people, groups=groups, search=search,
+                asked=named_label, people=table.people, groups=groups, search=search, time_limit=time_limit,
             )  # fmt: skip
             file = stored.file
             groups = [one.beside(file.grouping(one.sensitive).everybody.groups) for one in groups]
+        if between:
+            check_mediators(between, file, domain, table, roles, seen.one_hot)
         question = Question(
             decision, domain, points, frame, groups, roles.strata,
             structure, engine, solvers.Effort(search, time_limit, tolerance, delta),
-            () if radius else requirements, progress,
+            () if radius or between else requirements, progress,
             seen.one_hot, seen.expansion, stored, frozenset(edges),
         )  # fmt: skip
         groupings = []
@@ -396,16 +441,21 @@ def verify(
             uncertainty = uncertainty_of(
                 question, grouping, answers, check.selected, confidence, bounds=bounds, replicates=replicates, seed=seed
             )
-            shifts = {kind: shift_rates(held, radius, len(grouping.groups)) for kind, held in answers.items() if radius}
+            shifts = {
+                kind: shift_rates(held, radius, len(grouping.groups), time_limit)
+                for kind, held in answers.items()
+                if radius
+            }
+            remaining = remaining_rates(question, grouping, answers, between) if between else None
             groupings.append(
                 compare(
                     grouping, asked.people, asked.solution, check.selected, strata, confidence, held_out, uncertainty,
-                    shifts,
+                    shifts, remaining,
                 )
             )  # fmt: skip
         warn_of_weakness(groupings, roles, check, asked=given.label is not None)
         warn_of_width(groupings, tolerance, time_limit, interrupted=question.effort.interruption.pressed)
-        warn_of_fit(groupings)
+        warn_of_fit(groupings, given=file is not None)
         verdicts = tuple(judge(requirement, groupings) for requirement in requirements)
 
     return Audit(

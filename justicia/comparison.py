@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from justicia.population import Population
     from justicia.questions import Asked
+    from justicia.remaining import Remaining
     from justicia.shifting import Shift, ShiftedRate
     from justicia.solvers import Solution
     from justicia.tables import Grouping
@@ -95,6 +96,10 @@ class GroupAudit:
         Bounds by the rows of the same rates, by their names in `justicia.bounding.CLAIMS`.
     shift : dict of str to ShiftedRate
         Of the same rates, where shifts of the population were asked for: the verified rates are ranges then.
+    remaining : dict of str to Enclosure
+        The same rates with the mediators of the most favored group, where mediators are named.
+    remaining_intervals : dict of str to Enclosure
+        Statistical bounds inside of them, where there are some.
     """
 
     group: dict[str, str]
@@ -113,6 +118,8 @@ class GroupAudit:
     bootstrap: dict[str, Enclosure] = field(default_factory=dict)
     bounds: dict[str, dict[str, Enclosure | None]] = field(default_factory=dict)
     shift: dict[str, ShiftedRate] = field(default_factory=dict)
+    remaining: dict[str, Enclosure] = field(default_factory=dict)
+    remaining_intervals: dict[str, Enclosure] = field(default_factory=dict)
 
     def unshifted(self, kind: str) -> Enclosure | None:
         """The verified rate under the population itself."""
@@ -194,6 +201,8 @@ class GroupingAudit:
         Bounds by the rows, and the bootstrap.
     shifts : dict of str to Shift
         By kind of rate; empty when they were not asked for. `solution` and `strata` are of the population itself.
+    remaining : Remaining or None
+        Rates and measures with the mediators of the most favored group; None when there are none.
     """
 
     sensitive: tuple[str, ...]
@@ -208,6 +217,7 @@ class GroupingAudit:
     held_out: Fit | None = None
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
     shifts: Mapping[str, Shift] = field(default_factory=dict)
+    remaining: Remaining | None = None
 
     @property
     def shift(self) -> Shift | None:
@@ -298,6 +308,7 @@ def compare(
     held_out: Fit | None = None,
     uncertainty: Uncertainty | None = None,
     shifts: Mapping[str, Shift] | None = None,
+    remaining: Remaining | None = None,
 ) -> GroupingAudit:
     """Audit one grouping.
 
@@ -319,6 +330,8 @@ def compare(
         Bounds by the rows, and the bootstrap.
     shifts : mapping of str to Shift, optional
         By kind of rate: their ranges are the verified rates then.
+    remaining : Remaining, optional
+        Rates and measures with the mediators of the most favored group.
     """
     uncertainty = Uncertainty() if uncertainty is None else uncertainty
     shifts = {} if shifts is None else shifts
@@ -358,6 +371,8 @@ def compare(
             uncertainty.bootstrap_of(i),
             uncertainty.bounds_of(i),
             {kind: rate for kind, shift in shifts.items() if (rate := shift.rates[i]) is not None},
+            {} if remaining is None else remaining.of_group(remaining.rates, i),
+            {} if remaining is None else remaining.of_group(remaining.intervals, i),
         )
         for i, group in enumerate(groups.groups)
     ]
@@ -371,12 +386,30 @@ def compare(
         strata,
         _extreme(audits, solution.best, n_known),
         _extreme(audits, solution.worst, n_known),
-        _measures(verified, inner, counts, confidence, uncertainty, unshifted),
+        _measures(*_with_rest(verified, inner, population, strata), counts, confidence, uncertainty, unshifted),
         measure_fit(groups, solution.enclosures, k, n, confidence),
         held_out,
         uncertainty,
         shifts,
+        remaining,
     )
+
+
+def _with_rest(
+    verified: Mapping[str, Sequence[Enclosure | None]],
+    inner: Mapping[str, Sequence[Enclosure | None]],
+    population: Population,
+    strata: Mapping[str, Stratum],
+) -> tuple[dict[str, Sequence[Enclosure | None]], dict[str, tuple[Enclosure | None, ...]]]:
+    """Rates of all groups, and those of groups that a search has not reached as one more."""
+    populations = {"selection_rate": population, **{kind: stratum.population for kind, stratum in strata.items()}}
+    rests = {kind: one.rest for kind, one in populations.items() if one is not None and one.rest is not None}
+    every: dict[str, Sequence[Enclosure | None]] = {
+        kind: [*rates, *((rests[kind],) if kind in rests else ())] for kind, rates in verified.items()
+    }
+    return every, {
+        kind: (*rates, None) if rates and kind in rests else tuple(rates) for kind, rates in inner.items()
+    }  # fmt: skip
 
 
 def _note(n: int, known: bool) -> str | None:

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["RequirementAudit", "judge"]
 
 
+_ABSENT = Measure(None, "it needs the true outcome: pass --label")
+
+
 @dataclass(frozen=True)
 class RequirementAudit:
     """A requirement with its status over all groupings: breached before undecided before met."""
@@ -37,13 +40,33 @@ def _straddles(requirement: Requirement, verdict: Verdict, held: MeasureAudit, g
     return f"; {says} [{float(interval.lo):.4f}, {float(interval.hi):.4f}] (sampling), and the limit lies inside"
 
 
+def _judge_remaining(requirement: Requirement, grouping: GroupingAudit) -> Verdict:
+    """Judge what remains of a measure with the mediators of the most favored group."""
+    remaining = grouping.remaining
+    held = None if remaining is None else remaining.measures.get(requirement.measure)
+    if remaining is None or held is None:
+        return requirement.judge(_ABSENT)
+    verdict = requirement.judge(held)
+    statistical = remaining.statistical.get(requirement.measure)
+    if statistical is not None and verdict.status == "undecided":
+        inner = requirement.judge(statistical)
+        if inner.status != "undecided":
+            delta = sum(remaining.delta[kind] for kind in RATES_OF[requirement.measure])
+            verdict = replace(inner, reason=f"{inner.reason}, statistically, at confidence {1 - delta:.9g}")
+    if not remaining.certain:
+        return replace(verdict, status="undecided", reason=f"{verdict.reason}, but another group may be most favored")
+    return replace(verdict, reason=f"with {remaining.words}, {verdict.reason}")
+
+
 def judge(requirement: Requirement, groupings: Sequence[GroupingAudit]) -> RequirementAudit:
     """Judge a requirement in every grouping; the gravest status stands, with the grouping that gives it."""
-    absent = Measure(None, "it needs the true outcome: pass --label")
     verdicts = []
     for grouping in groupings:
+        if requirement.remaining:
+            verdicts.append((_judge_remaining(requirement, grouping), grouping))
+            continue
         held = grouping.measures.get(requirement.measure)
-        verdict = requirement.judge(absent if held is None else held.verified)
+        verdict = requirement.judge(_ABSENT if held is None else held.verified)
         if held is not None and held.statistical is not None and verdict.status == "undecided":
             inner = requirement.judge(held.statistical)
             if inner.status != "undecided":

@@ -12,9 +12,12 @@ from justicia.errors import RequirementError
 from justicia.metrics.disparities import ALIASES, MEASURES, RATIOS, Measure
 from justicia.words import did_you_mean, shown
 
-__all__ = ["Requirement", "Verdict", "measure_name", "parse_requirement"]
+__all__ = ["REMAINING", "Requirement", "Verdict", "measure_name", "parse_requirement"]
 
 logger = logging.getLogger(__name__)
+
+REMAINING = "remaining_"
+"""Before a measure's name: what remains of it when mediators are drawn as in the most favored group."""
 
 _FORM = re.compile(r"\s*([A-Za-z_-]+)\s*(<=|>=|==|=|<|>)\s*([^\s<>=]+(?:\s*%)?)\s*", re.ASCII)
 _NUMBER = re.compile(r"(\d{1,20}(\.\d{0,20})?|\.\d{1,20})(e[-+]?\d{1,2})?|\d{1,18}/\d{1,18}", re.ASCII | re.IGNORECASE)
@@ -37,12 +40,21 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Requirement:
-    """A limit on a measure, such as ``disparate_impact>=0.8``."""
+    """A limit on a measure, such as ``disparate_impact>=0.8``.
+
+    With `remaining`, on what remains of it when mediators are drawn as in the most favored group.
+    """
 
     text: str
     measure: str
     comparison: str
     limit: Fraction
+    remaining: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name of the measure, as requirements write it."""
+        return f"{REMAINING if self.remaining else ''}{self.measure}"
 
     def judge(self, measure: Measure) -> Verdict:
         """Compare a measure with the limit.
@@ -52,9 +64,9 @@ class Requirement:
         measure on one side: a further group makes a difference no smaller and a ratio no larger.
         """
         if measure.value is None:
-            return Verdict("undecided", f"{self.measure} is undefined: {measure.undefined}")
+            return Verdict("undecided", f"{self.name} is undefined: {measure.undefined}")
         value = measure.value
-        says = f"{self.measure} is {value}"
+        says = f"{self.name} is {value}"
         if measure.undefined is not None:
             says += f" over the groups whose rates are defined ({measure.undefined})"
             value = Enclosure(0, value.hi) if self.measure in RATIOS else Enclosure(value.lo, 1)
@@ -109,7 +121,9 @@ def parse_requirement(text: str) -> Requirement:
     if found is None:
         raise RequirementError(f"requirement {shown(text)!r} is not of the form 'measure>=number' or 'measure<=number'")
     name, comparison, number = found.groups()
-    name = measure_name(name)
+    plain_name = name.lower().replace("-", "_").removeprefix(REMAINING)
+    remaining = len(plain_name) < len(name)
+    name = measure_name(plain_name if remaining else name)
     if comparison in ("=", "=="):
         raise RequirementError(f"requirement {shown(text)!r}: use >= or <=, a rate is never asked to equal a number")
     plain = number.removesuffix("%").strip()
@@ -124,7 +138,7 @@ def parse_requirement(text: str) -> Requirement:
         raise RequirementError(f"requirement {shown(text)!r}: {name} lies between 0 and 1")
     if (comparison[0] == "<") == (name in RATIOS):
         logger.warning("requirement %s is met by unequal rates: is %s meant?", text, _other_way(comparison))
-    return Requirement(text.strip(), name, comparison, limit)
+    return Requirement(text.strip(), name, comparison, limit, remaining)
 
 
 def _other_way(comparison: str) -> str:

@@ -198,6 +198,7 @@ def _grouping(grouping: GroupingAudit, confidence: float, given: PopulationFile 
         "bounds": _claims(grouping, confidence),
         "bootstrap": _bootstrap(grouping),
         "shift": _shift(grouping),
+        "mediators": _mediators(grouping),
         "groups": [_group(group, grouping, confidence) for group in grouping.reported],
         "most_favored": _extreme(grouping.most_favored),
         "least_favored": _extreme(grouping.least_favored),
@@ -237,13 +238,54 @@ def _shift(grouping: GroupingAudit) -> dict[str, Any] | None:
         "radius": grouping.shift.radius,
         "support": SUPPORT,
         "methods": {
-            kind: {"name": held.method, "claim": METHODS[held.method]}
+            kind: {
+                "name": held.method,
+                "claim": METHODS[held.method],
+                "stopped": "time" if held.stopped else None,
+            }
             if (held := grouping.shifts.get(kind)) is not None
             else None
             for kind in ("selection_rate", "tpr", "fpr")
         },
         "most_favored_raised_by": None if most is None else _changes(most.highest),
         "least_favored_lowered_by": None if least is None else _changes(least.lowest),
+    }
+
+
+def _mediators(grouping: GroupingAudit) -> dict[str, Any] | None:
+    """Mediators, and the groups as in which they are drawn."""
+    held = grouping.remaining
+    if held is None:
+        return None
+    return {
+        "names": list(held.mediators),
+        "parents": {name: list(above) for name, above in held.parents.items()},
+        "drawn_as_in": [dict(group) for group in held.favored],
+        "certain": held.certain,
+    }
+
+
+def _remaining(group: GroupAudit, kind: str, grouping: GroupingAudit) -> dict[str, Any] | None:
+    """A rate with the mediators of the most favored group."""
+    rate = group.remaining.get(kind)
+    if grouping.remaining is None or rate is None:
+        return None
+    interval = group.remaining_intervals.get(kind)
+    return {**_bounds(rate), "statistical": _statistical(interval, grouping.remaining.delta[kind])}
+
+
+def _remaining_measure(name: str, grouping: GroupingAudit) -> dict[str, Any] | None:
+    """A measure of those rates; null ends where it is undefined."""
+    remaining = grouping.remaining
+    if remaining is None:
+        return None
+    held, narrow = remaining.measures[name], remaining.statistical.get(name)
+    delta = sum(remaining.delta[kind] for kind in RATES_OF[name])
+    return {
+        "lo": None if held.value is None else float(held.value.lo),
+        "hi": None if held.value is None else float(held.value.hi),
+        "statistical": _statistical(None if narrow is None else narrow.value, delta),
+        "undefined": held.undefined,
     }
 
 
@@ -285,6 +327,7 @@ def _verified(group: GroupAudit, kind: str, grouping: GroupingAudit) -> dict[str
         "statistical": statistical,
         **{name: _or_none(bounds.get(name)) for name in CLAIMS},
         "shift": _shifted(group, kind),
+        "remaining": _remaining(group, kind, grouping),
     }
 
 
@@ -365,4 +408,5 @@ def _measure(measure: MeasureAudit, name: str, grouping: GroupingAudit, confiden
             else {**_bounds(together), "confidence": confidence, "method": _SIMULTANEOUS_MEASURE},
         },
         "undefined": verified.undefined,
+        "remaining": _remaining_measure(name, grouping),
     }

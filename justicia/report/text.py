@@ -16,6 +16,7 @@ from justicia.metrics import RATES_OF
 from justicia.report.groups import (
     BOOTSTRAP,
     MOST_GROUPS,
+    REMAINING,
     SHIFTED,
     STATISTICAL,
     group_table,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from justicia.audit import Audit
     from justicia.comparison import Extreme, GroupingAudit, MeasureAudit
+    from justicia.remaining import Remaining
     from justicia.shifting import Change
 
 __all__ = ["audit_to_text", "render"]
@@ -167,6 +169,8 @@ def _grouping(grouping: GroupingAudit, confidence: float, width: int, all_groups
     if grouping.uncertainty.bounds:
         for name in CLAIMS:
             facts.add_row(name.replace("_", " "), Text(_bound(grouping, name)))
+    if grouping.remaining is not None:
+        facts.add_row("mediators", _text(_mediators(grouping.remaining)))
     if grouping.shift is not None:
         for title_, extreme, way in (
             ("raised by", grouping.most_favored, "highest"),
@@ -180,11 +184,12 @@ def _grouping(grouping: GroupingAudit, confidence: float, width: int, all_groups
     drawn = grouping.uncertainty.bootstrap is not None
     more = [*([STATISTICAL] if inner else []), *([BOOTSTRAP] if drawn else [])]
     more += [SHIFTED] if grouping.shift is not None else []
+    more += [REMAINING] if grouping.remaining is not None else []
     for heading in ("measure", "verified", *more, "rows", percent(confidence)):
         measures.add_column(heading, no_wrap=True)
     measures.add_column("")
     for name, measure in grouping.measures.items():
-        measures.add_row(*_measure(name, measure, inner, drawn))
+        measures.add_row(*_measure(name, measure, inner, drawn, _remaining(grouping, name)))
     parts = (table, Text(""), measures, Text(""), facts)
     return Group(Text(""), title, *(Padding(part, (0, 0, 0, 2)) for part in parts))
 
@@ -241,7 +246,25 @@ def _moved(changes: tuple[Change, ...] | None) -> str:
     return ", ".join(f"{one.feature or names[one.part]} {one.change:+.4f}" for one in changes) or "nothing"
 
 
-def _measure(name: str, measure: MeasureAudit, inner: bool, drawn: bool) -> list[RenderableType]:
+def _mediators(remaining: Remaining) -> str:
+    """Mediators, what each is drawn given, and as in which group."""
+    names = [
+        f"{name} (given {', '.join(remaining.parents[name])})" if name in remaining.parents else name
+        for name in remaining.mediators
+    ]
+    groups = " or ".join(", ".join(group.values()) for group in remaining.favored)
+    return f"{', '.join(names)}, drawn as in {groups}" + ("" if remaining.certain else ", which may not be the one")
+
+
+def _remaining(grouping: GroupingAudit, name: str) -> list[Text]:
+    """The cell of what remains of a measure, where mediators are named."""
+    if grouping.remaining is None:
+        return []
+    held = grouping.remaining.statistical.get(name, grouping.remaining.measures[name])
+    return [Text("undefined" if held.value is None else number(held.value))]
+
+
+def _measure(name: str, measure: MeasureAudit, inner: bool, drawn: bool, remaining: list[Text]) -> list[RenderableType]:
     ranged, sample, interval = measure.verified, measure.sample, measure.interval
     verified = ranged if measure.unshifted is None else measure.unshifted
     value = "undefined" if verified.value is None else number(verified.value)
@@ -254,6 +277,7 @@ def _measure(name: str, measure: MeasureAudit, inner: bool, drawn: bool) -> list
         *([Text("undefined" if narrowed.value is None else number(narrowed.value), style="bold")] if inner else []),
         *([Text("-" if measure.bootstrap is None else number(measure.bootstrap))] if drawn else []),
         *([] if measure.unshifted is None else [Text("undefined" if ranged.value is None else number(ranged.value))]),
+        *remaining,
         Text("undefined" if sample.value is None else number(sample.value)),
         between,
         Text(f"incomplete: {note}" if note and verified.value is not None else note, style="yellow"),
@@ -285,6 +309,12 @@ def _definitions(audit: Audit) -> RenderableType:
             SHIFTED,
             f"certain range over all populations whose table rows each move by {shifts[0].radius:g} in total variation "
             f"at most, inside {SUPPORT}; found by {ways}",
+        )
+    if any(grouping.remaining is not None for grouping in audit.groupings):
+        grid.add_row(
+            REMAINING,
+            "the same when each mediator is drawn, given what it depends on in the population, as in the most favored "
+            "group, and all else as before: what remains of a gap does not go through the mediators",
         )
     deltas = [grouping.delta(*RATES_OF[name]) for grouping in audit.groupings for name in grouping.measures]
     if any(deltas):

@@ -9,6 +9,8 @@ probability of a favorable outcome, or a bound of it.
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,7 +23,31 @@ if TYPE_CHECKING:
     from justicia.encoders.decisions import Tree
     from justicia.population.base import Node
 
-__all__ = ["Level", "Situations", "situations_of_clauses", "situations_of_points", "situations_of_tree"]
+__all__ = [
+    "Level",
+    "OutOfTimeError",
+    "Situations",
+    "check_time",
+    "shuffled",
+    "situations_of_clauses",
+    "situations_of_points",
+    "situations_of_tree",
+]
+
+
+class OutOfTimeError(Exception):
+    """Raised when time has run out before there is an answer; never leaves the package."""
+
+
+def check_time(deadline: float) -> None:
+    """Go on before the deadline, a value of `time.perf_counter()`.
+
+    Raises
+    ------
+    OutOfTimeError
+    """
+    if time.perf_counter() > deadline:
+        raise OutOfTimeError
 
 
 @dataclass(frozen=True)
@@ -61,7 +87,9 @@ class Situations:
     levels: list[Level]
 
 
-def situations_of_tree(decision: Tree, nodes: Sequence[Node], most: int) -> Situations | None:
+def situations_of_tree(
+    decision: Tree, nodes: Sequence[Node], most: int, deadline: float = math.inf, seed: int | None = None
+) -> Situations | None:
     """Situations are the leaves within reach; None when there are more than `most` before some node.
 
     Parameters
@@ -70,6 +98,14 @@ def situations_of_tree(decision: Tree, nodes: Sequence[Node], most: int) -> Situ
     nodes : sequence of Node
         Every feature once, parents first.
     most : int
+    deadline : float
+        `time.perf_counter()` after which it is given up.
+    seed : int, optional
+        Of another order of the nodes, parents first; left out, depth first.
+
+    Raises
+    ------
+    OutOfTimeError
     """
     reached = [(node, box) for node, box in decision.walk(whole=True) if decision.outcomes[node] >= 0]
     accepted = sum(1 << i for i, (node, _) in enumerate(reached) if decision.outcomes[node] == 1)
@@ -81,11 +117,15 @@ def situations_of_tree(decision: Tree, nodes: Sequence[Node], most: int) -> Situ
         left = alive & pattern
         return False if not left & accepted else True if not left & ~accepted else left
 
-    levels = _levels(boxes, (1 << len(boxes)) - 1, then, _relevant(nodes, boxes), most)
+    order = _relevant(nodes, boxes)
+    order = order if seed is None else shuffled(order, seed)
+    levels = _levels(boxes, (1 << len(boxes)) - 1, then, order, most, deadline)
     return None if levels is None else Situations(2, levels)
 
 
-def situations_of_clauses(decision: Clauses, nodes: Sequence[Node], most: int) -> Situations | None:
+def situations_of_clauses(
+    decision: Clauses, nodes: Sequence[Node], most: int, deadline: float = math.inf, seed: int | None = None
+) -> Situations | None:
     """Situations are the clauses that are not satisfied yet; None when there are more than `most` before some node.
 
     Parameters
@@ -94,12 +134,19 @@ def situations_of_clauses(decision: Clauses, nodes: Sequence[Node], most: int) -
     nodes : sequence of Node
         Every feature once, parents first.
     most : int
+    deadline, seed
+        As for `situations_of_tree`.
+
+    Raises
+    ------
+    OutOfTimeError
     """
     # What is left to satisfy: clauses that do not always hold.
     clauses = [clause for clause in decision.clauses if not any(cells.all() for cells in clause.values())]
     if not clauses or any(not any(cells.any() for cells in clause.values()) for clause in clauses):
         return Situations(int((not clauses) == decision.accepts), [])
     order = _relevant(nodes, clauses)
+    order = order if seed is None else shuffled(order, seed)
     place = {node.feature: position for position, node in enumerate(order)}
     # Clauses that no feature from each position on can satisfy.
     settled = [0] * len(order)
@@ -113,7 +160,7 @@ def situations_of_clauses(decision: Clauses, nodes: Sequence[Node], most: int) -
             return decision.accepts
         return not decision.accepts if left & settled[position] else left
 
-    levels = _levels(clauses, (1 << len(clauses)) - 1, then, order, most, absent=False)
+    levels = _levels(clauses, (1 << len(clauses)) - 1, then, order, most, deadline, absent=False)
     return None if levels is None else Situations(2, levels)
 
 
@@ -153,6 +200,21 @@ def situations_of_points(outcomes: np.ndarray, sizes: Sequence[int], nodes: Sequ
     return Situations(2, levels)
 
 
+def shuffled(nodes: Sequence[Node], seed: int) -> list[Node]:
+    """Nodes in another order, parents first."""
+    rng = np.random.default_rng(seed)
+    inside = {node.feature for node in nodes}
+    left, order = list(nodes), []
+    seen: set[int] = set()
+    while left:
+        ready = [node for node in left if not (inside & set(node.parents)) - seen]
+        node = ready[int(rng.integers(len(ready)))]
+        order.append(node)
+        seen.add(node.feature)
+        left.remove(node)
+    return order
+
+
 def _relevant(nodes: Sequence[Node], boxes: Sequence[Mapping[int, np.ndarray]]) -> list[Node]:
     """Nodes with a condition at or below them, depth first, so that few states have to be remembered."""
     tested = {feature for box in boxes for feature in box}
@@ -178,6 +240,7 @@ def _levels(
     then: Callable[[int, int, int], int | bool],
     order: Sequence[Node],
     most: int,
+    deadline: float,
     *,
     absent: bool = True,
 ) -> list[Level] | None:
@@ -211,6 +274,7 @@ def _levels(
         here = needed[position]
         sources = [-1 if feature == node.feature else here.index(feature) for feature in needed[position + 1]]
         for row, (known, kept) in enumerate(situations):
+            check_time(deadline)
             if node.parents:
                 above[row] = kept[here.index(node.parents[0])]
             for state, (distinct, _) in enumerate(kinds):
