@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from justicia.population import Population
+    from justicia.population.domain import Domain
     from justicia.population.networks import Network
     from justicia.population.stored import PopulationFile
     from justicia.tables.one_hot import OneHot
@@ -86,6 +87,8 @@ class Audit:
         Features that are several columns of the table.
     columns : tuple of str
         Columns that the model takes, in its order.
+    domain : Domain or None
+        The features that the decision is over, cut into cells.
     """
 
     model: models.ModelFile
@@ -109,6 +112,7 @@ class Audit:
     bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
     one_hot: tuple[OneHot, ...] = ()
     columns: tuple[str, ...] = ()
+    domain: Domain | None = None
 
     @property
     def by_group(self) -> pd.DataFrame:
@@ -461,7 +465,7 @@ def verify(
     return Audit(
         given.file, fitted, table, roles, domain.names, unseen, decision, added, check, tuple(groupings), verdicts,
         search, tolerance, confidence, said.announcements, said.warnings, None if command is None else tuple(command),
-        file, edges, tuple(seen.one_hot), tuple(columns),
+        file, edges, tuple(seen.one_hot), tuple(columns), domain,
     )  # fmt: skip
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from justicia.encoders.clauses import Clauses
 from justicia.encoders.linear_threshold import LinearThreshold
+from justicia.encoders.rule_words import rule_over
 from justicia.learners.rules import CNF, Rule
 from justicia.words import shown
 
@@ -41,6 +43,10 @@ def stated_rule(audit: Audit) -> RuleSource | None:
     source = rule_source(estimator)
     held = tuple(estimator.column_names_)
     steps = [step for step in audit.fitted.steps if type(step).__name__ != "OneHotExpansion"]
+    if steps and audit.domain is not None and isinstance(audit.decision, Clauses):
+        # What the steps before the rule give has no names that a reader knows.
+        said = rule_over(audit.decision, audit.domain, source.rule.form)
+        return source if said is None else replace(source, rule=said)
     if steps or len(audit.columns) != len(held):
         return source
     # Fitted without names: the table has some.
