@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from justicia.given import Seen
     from justicia.population import Population
+    from justicia.population.domain import Domain
     from justicia.population.networks import Network
     from justicia.population.stored import PopulationFile
     from justicia.tables.one_hot import OneHot
@@ -89,6 +90,10 @@ class Audit:
         Features that are several columns of the table.
     seen : Seen or None
         What an engine was asked about the selection rates of the first grouping.
+    columns : tuple of str
+        Columns that the model takes, in its order.
+    domain : Domain or None
+        The features that the decision is over, cut into cells.
     """
 
     model: models.ModelFile
@@ -112,6 +117,8 @@ class Audit:
     bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
     one_hot: tuple[OneHot, ...] = ()
     seen: Seen | None = None
+    columns: tuple[str, ...] = ()
+    domain: Domain | None = None
 
     @property
     def by_group(self) -> pd.DataFrame:
@@ -323,7 +330,7 @@ def verify(
     ----------
     model : fitted classifier, path, or name
         A scikit-learn model, a file that holds one, or the name of a model to train on the table: "tree", "logistic",
-        "forest" or "boosting".
+        "forest", "boosting" or "cnf".
     data : DataFrame, path, or name
         One row a person: a frame, a CSV or Parquet file, or a bundled data set.
     sensitive_features : str, list of str, list of list of str, Series, DataFrame or array, optional
@@ -426,6 +433,7 @@ def verify(
         inputs = settle_inputs(
             model, data, y, sensitive_features,
             label=label, na=na, delimiter=delimiter, encoding=encoding, seed=seed, trust=trust_model,
+            progress=progress,
         )  # fmt: skip
         fitted = models.unwrap(inputs.file.predictor)
         columns = columns_for_model(fitted, inputs.table, as_names(features), inputs.label)
@@ -519,7 +527,7 @@ def verify(
     return Audit(
         inputs.file, fitted, table, roles, domain.names, unseen, decision, added, check, tuple(groupings), verdicts,
         search, tolerance, confidence, said.announcements, said.warnings, None if command is None else tuple(command),
-        file, edges, tuple(seen.one_hot), first,
+        file, edges, tuple(seen.one_hot), first, tuple(columns), domain,
     )  # fmt: skip
 
 

@@ -21,6 +21,8 @@ from justicia.words import counted, did_you_mean, listed
 if TYPE_CHECKING:
     import pandas as pd
 
+    from justicia.watching import Progress
+
 __all__ = [
     "Collapsed",
     "Inputs",
@@ -93,6 +95,7 @@ def settle_inputs(
     encoding: str,
     seed: int,
     trust: bool,
+    progress: Progress | None = None,
 ) -> Inputs:
     """Load or train the model, read the table, and put columns that were given apart beside it."""
     trained_here = isinstance(model, str) and model in models.TRAINABLE and not Path(model).exists()
@@ -104,7 +107,7 @@ def settle_inputs(
         data, y, sensitive_features, label=label, na=na, delimiter=delimiter, encoding=encoding, strip=strip
     )
     if file is None:
-        file, label = _trained(str(model), table, label, groupings, seed)
+        file, label = _trained(str(model), table, label, groupings, seed, progress)
     return Inputs(file, table, groupings, label)
 
 
@@ -231,7 +234,7 @@ def _settle_sequence(given: Any, frame: pd.DataFrame) -> tuple[list[list[str]] |
 def _keeps_blanks(predictor: Any) -> bool:
     """Whether the model was fitted on names or categories with blanks around them."""
     fitted = models.unwrap(predictor)
-    words = [*(fitted.columns or ()), *fitted.classes]
+    words = [*(fitted.columns or ()), *fitted.classes, *_rule_words(fitted.estimator)]
     pending = list(fitted.steps)
     while pending:
         step = pending.pop()
@@ -241,8 +244,19 @@ def _keeps_blanks(predictor: Any) -> bool:
     return any(isinstance(word, str) and word != word.strip() for word in words)
 
 
+def _rule_words(estimator: Any) -> list[str]:
+    """Values that a rule asks for."""
+    parts = getattr(getattr(estimator, "rule_", None), "parts", ())
+    return [value for part in parts for condition in part for value in condition.values]
+
+
 def _trained(
-    name: str, table: tables.Table, label: str | None, groupings: list[list[str]] | None, seed: int
+    name: str,
+    table: tables.Table,
+    label: str | None,
+    groupings: list[list[str]] | None,
+    seed: int,
+    progress: Progress | None,
 ) -> tuple[models.ModelFile, str]:
     """A model fitted on the table's features, and the label that it was fitted to."""
     import sklearn
@@ -261,7 +275,10 @@ def _trained(
     for column, reason in left_out.items():
         if column in table.frame.columns:
             logger.info("column %s (%s) is left out of the model that is trained here", column, reason)
-    predictor = models.train(name, table.frame, features, people[label], random_state=seed)
+    favorable = described.favorable if described is not None and label == described.label else None
+    predictor = models.train(
+        name, table.frame, features, people[label], random_state=seed, favorable=favorable, progress=progress
+    )
     return models.ModelFile(predictor, name, None, sklearn.__version__), label
 
 

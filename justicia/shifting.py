@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.enclosure import EXACT, Enclosure
+from justicia.encoders.clauses import Clauses
 from justicia.encoders.decisions import Decision, Tree
 from justicia.errors import InputError
 from justicia.population.mixture import MixturePopulation
@@ -23,7 +24,14 @@ from justicia.population.network import NetworkPopulation
 from justicia.population.shifts import shift_distance
 from justicia.solvers.counting import counted
 from justicia.solvers.shifted import NearbyTables, moved_mean
-from justicia.solvers.situations import OutOfTimeError, Situations, shuffled, situations_of_points, situations_of_tree
+from justicia.solvers.situations import (
+    OutOfTimeError,
+    Situations,
+    shuffled,
+    situations_of_clauses,
+    situations_of_points,
+    situations_of_tree,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -326,7 +334,7 @@ def _narrowed(
     seed: int,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ranges, cut by those that another order of the features gives."""
-    same = isinstance(least, Tree) and least is most
+    same = isinstance(least, (Tree, Clauses)) and least is most
     nearby: NearbyTables | None = None
     for end, decision in enumerate((least, most)):
         if nearby is None or not same:
@@ -345,6 +353,10 @@ def _situations(
     """The situations, and whether rounding flips no outcome; what it may flip has the outcome that widens the range."""
     if isinstance(decision, Tree):
         return situations_of_tree(decision, nodes, MOST_SITUATIONS, deadline, seed), True
+    if isinstance(decision, Clauses):
+        found = situations_of_clauses(decision, nodes, MOST_SITUATIONS, deadline, seed)
+        if found is not None:
+            return found, True
     sizes = decision.sizes
     if math.prod(sizes) * len(nodes[0].table) > MOST_POINTS:
         return None, True

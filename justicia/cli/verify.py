@@ -10,39 +10,11 @@ import click
 
 from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
 from justicia.cli.population import write_population
-from justicia.words import shown
+from justicia.progress import Bar
 
 __all__ = ["verify"]
 
 logger = logging.getLogger(__name__)
-
-
-class _Bar:
-    """Shows on a terminal how far the bounds are, from the first time that there is something to show."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._wanted = not quiet and sys.stderr.isatty()
-        self._progress: Any = None
-
-    def show(self, text: str, done: float) -> None:
-        """Move the bar."""
-        if not self._wanted:
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        if self._progress is None:
-            columns = (BarColumn(20), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
-            self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
-            self._task = self._progress.add_task("", total=1.0)
-            self._progress.start()
-        self._progress.update(self._task, description=shown(text, 300), completed=done)
-
-    def stop(self) -> None:
-        """Take the bar away."""
-        if self._progress is not None:
-            self._progress.stop()
-            self._progress = None
 
 
 @click.command()
@@ -50,8 +22,8 @@ class _Bar:
     "--model",
     required=True,
     metavar="FILE|NAME",
-    help="A .pkl, .joblib or .skops file, XGBoost's .json, LightGBM's .txt; or tree, logistic, forest or boosting, "
-    "trained here.",
+    help="A .pkl, .joblib or .skops file, XGBoost's .json, LightGBM's .txt, a rule in .rule, .txt or .json; or tree, "
+    "logistic, forest, boosting or cnf, trained here.",
 )
 @click.option("--data", required=True, metavar="FILE|NAME", help="A CSV or Parquet file, or a bundled data set.")
 @click.option("--sensitive", multiple=True, metavar="COLUMN[,COLUMN]", help="A grouping. Repeatable.  [default: found]")
@@ -76,7 +48,7 @@ class _Bar:
     default="auto",
     show_default=True,
     metavar="auto|NAME",
-    help="paths, sums, fourier, branch_and_bound or clauses.",
+    help="paths, satisfied_clauses, sums, fourier, branch_and_bound or clauses.",
 )
 @click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Then bounds are the answer.")
 @click.option(
@@ -200,7 +172,7 @@ def verify(context: click.Context, /, **options: Any) -> int:
     printed = {name: options.pop(name) for name in ("all_groups", "all_measures")}
     sensitive = [names_of(names) for names in options.pop("sensitive")]
     one_hot = options.pop("one_hot")
-    bar = _Bar(quiet)
+    bar = Bar(not quiet)
     with announcing(quiet):
         options["require"] = list(dict.fromkeys([*options["require"], *requirements_of(config)]))
         if targets["junit"] is not None and not options["require"]:

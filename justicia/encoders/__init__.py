@@ -12,6 +12,7 @@ import numpy as np
 
 from justicia.encoders.additive_trees import AdditiveTrees
 from justicia.encoders.check import SelfCheck, check_encoding, predict, predictions
+from justicia.encoders.clauses import Clauses
 from justicia.encoders.decisions import Decision, Tree
 from justicia.encoders.linear_threshold import Contribution, LinearThreshold, contributions
 from justicia.errors import JusticiaError, ModelFileError, UnsupportedModelError
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "REGISTRY",
     "AdditiveTrees",
+    "Clauses",
     "Contribution",
     "Decision",
     "LinearThreshold",
@@ -41,6 +43,9 @@ __all__ = [
 ]
 
 REGISTRY = {
+    "justicia.learners.cnf.CNFClassifier": "justicia.encoders.rules",
+    "justicia.models.pyrulelearn.ImliClassifier": "justicia.encoders.imli",
+    "justicia.models.rule_files.RuleClassifier": "justicia.encoders.rules",
     "sklearn.tree.DecisionTreeClassifier": "justicia.encoders.decision_tree",
     "sklearn.tree.ExtraTreeClassifier": "justicia.encoders.decision_tree",
     "sklearn.ensemble.AdaBoostClassifier": "justicia.encoders.forest",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.encoders.additive_trees import AdditiveTrees
+from justicia.encoders.clauses import Clauses
 from justicia.encoders.columns import number_column, value_column
 from justicia.encoders.decisions import Tree
 from justicia.encoders.linear_threshold import LinearThreshold
@@ -21,6 +22,8 @@ __all__ = ["boundary_frame"]
 
 _MOST_NUMBERS = 2_000_000
 """Points times columns that are compared, about."""
+_MOST_ROWS, _MOST_BASES = 20_000, 300
+"""Rows that are looked at for ones in which a feature of a rule decides, and those that are tried."""
 
 
 def boundary_frame(decision: Decision, domain: Domain, frame: pd.DataFrame, points: np.ndarray) -> pd.DataFrame:
@@ -29,7 +32,8 @@ def boundary_frame(decision: Decision, domain: Domain, frame: pd.DataFrame, poin
     Of a tree: for each edge between two cells of a numeric feature the largest value below, the smallest above, and
     the float32 neighbours of the edge; for every feature each category, the missing value and the unseen category,
     where the model takes them. Each row otherwise follows the path to a node that tests the feature, so that the value
-    matters. Of many trees the same with rows of the table, as many of the tests as there is time for. Of a sum: rows
+    matters. Of a rule the same, each row one in which the feature decides, where one is found. Of many trees the same
+    with rows of the table, as many of the tests as there is time for. Of a sum: rows
     close to the threshold, with one feature changed so as to step over it, and with missing values and unseen
     categories.
 
@@ -50,6 +54,8 @@ def boundary_frame(decision: Decision, domain: Domain, frame: pd.DataFrame, poin
         cells = decision.near_boundary(points, [_special(feature) for feature in domain.features], most)
     elif isinstance(decision, AdditiveTrees):
         cells, changed = _of_trees(decision, domain, points, _MOST_NUMBERS // max(len(frame.columns), 1))
+    elif isinstance(decision, Clauses):
+        cells, changed = _of_clauses(decision, domain, points)
     else:
         raise TypeError(f"no boundary is known of a {type(decision).__name__}")
     return _rows(cells, changed, domain, frame)
@@ -119,6 +125,58 @@ def _of_trees(
                 if side.any():
                     add(feature, int(np.argmax(side)))
     return np.array(cells, dtype=np.int64).reshape(len(cells), len(domain.sizes)), changed
+
+
+def _of_clauses(decision: Clauses, domain: Domain, points: np.ndarray) -> tuple[np.ndarray, list[tuple[int, float]]]:
+    """Every cell of every feature, and both sides of its edges, in a row in which the feature decides."""
+    cells: list[np.ndarray] = []
+    changed: list[tuple[int, float]] = []
+    _, first = np.unique(points[:_MOST_ROWS], axis=0, return_index=True)
+    rows = points[np.sort(first)][:_MOST_BASES].astype(np.int64)
+    for feature, held in enumerate(domain.features):
+        bases = np.concatenate([rows, _where_it_decides(decision, feature, rows)])
+
+        def base(cell: int, bases: np.ndarray = bases, feature: int = feature, size: int = len(held)) -> np.ndarray:
+            """A row in which another cell of the feature changes the outcome; the first one where there is none."""
+            here, differs = bases.copy(), np.zeros(len(bases), dtype=bool)
+            here[:, feature] = cell
+            outcome = decision.evaluate(here)
+            for other in (cell + 1, cell - 1, *range(size)):
+                if 0 <= other < size and not differs.any():
+                    there = here.copy()
+                    there[:, feature] = other
+                    differs = decision.evaluate(there) != outcome
+            return here[int(np.argmax(differs))]
+
+        for cell in range(len(held)):
+            cells.append(base(cell))
+            changed.append((-1, 0.0))
+        if held.edges is None or held.by_value:
+            continue
+        for cell, edge in enumerate(held.edges.tolist()):
+            for value in _neighbours(edge):
+                cells.append(base(cell))
+                changed.append((feature, value))
+    return np.array(cells, dtype=np.int64).reshape(len(cells), len(domain.sizes)), changed
+
+
+def _where_it_decides(decision: Clauses, feature: int, rows: np.ndarray) -> np.ndarray:
+    """For each clause with the feature, a row that no other feature of it satisfies, and that satisfies the others."""
+    made = []
+    for number, clause in enumerate(decision.clauses):
+        if feature not in clause:
+            continue
+        row = rows[0].copy() if len(rows) else np.zeros(len(decision.sizes), dtype=np.int64)
+        for other, cells in clause.items():
+            if other != feature and not cells.all():
+                row[other] = int(np.argmin(cells))
+        for place, others in enumerate(decision.clauses):
+            if place == number or any(cells[row[other]] for other, cells in others.items() if other != feature):
+                continue
+            free = [other for other in others if other != feature and other not in clause] or list(others)
+            row[free[0]] = int(np.argmax(others[free[0]]))
+        made.append(row)
+    return np.array(made, dtype=np.int64).reshape(len(made), len(decision.sizes))
 
 
 def _rows(points: np.ndarray, changed: list[tuple[int, float]], domain: Domain, frame: pd.DataFrame) -> pd.DataFrame:

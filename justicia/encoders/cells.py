@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from justicia.encoders.preprocessing import Block, Kink
 
-__all__ = ["Layout", "cut_into_cells"]
+__all__ = ["Layout", "cut_into_cells", "interval_values"]
 
 _LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
@@ -96,7 +96,7 @@ def cut_into_cells(
     for column in columns.values():
         if column.edges is not None and not column.by_value:
             column.edges = np.unique(column.edges)
-            column.values = _interval_values(column.edges)
+            column.values = interval_values(column.edges)
     _settle_specials(blocks, columns, fills, frame, allow_nan, tests, terms)
     values = _outputs(blocks, columns, fills, frame)
     features, values = _features(columns, values, tests, cast, terms, monotone)
@@ -203,7 +203,7 @@ def _bisect(
         columns[name].edges = np.concatenate([columns[name].edges, edges[~np.isnan(edges)]])
 
 
-def _interval_values(edges: np.ndarray) -> list[Any]:
+def interval_values(edges: np.ndarray) -> list[Any]:
     """One value of each interval: its largest, and for the last one something above."""
     if not len(edges):
         return [0.0]

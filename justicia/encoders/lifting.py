@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from justicia.encoders.additive_trees import AdditiveTrees
+from justicia.encoders.clauses import Clauses
 from justicia.encoders.decisions import Tree
 from justicia.encoders.linear_threshold import LinearThreshold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from justicia.encoders.decisions import Decision
+    from justicia.encoders.clauses import Clauses
+from justicia.encoders.decisions import Decision
 
 __all__ = ["Lifted", "lift"]
 
@@ -85,7 +87,11 @@ def lift(decision: Decision, sizes: Sequence[int], position: dict[int, int], rea
     if cells.certain:
         return Lifted(low, low)
     high = _extreme(decision, cells, largest=True)
-    above = decision.accepts_above if isinstance(decision, (LinearThreshold, AdditiveTrees)) else True
+    above = True
+    if isinstance(decision, (LinearThreshold, AdditiveTrees)):
+        above = decision.accepts_above
+    elif isinstance(decision, Clauses):
+        above = decision.accepts
     return Lifted(low, high) if above else Lifted(high, low)
 
 
@@ -95,9 +101,25 @@ def _extreme(decision: Decision, cells: _Cells, *, largest: bool) -> Decision:
         return _sum(decision, cells, largest)
     if isinstance(decision, Tree):
         return _tree(decision, cells, largest)
+    if isinstance(decision, Clauses):
+        return _clauses(decision, cells, largest)
     if isinstance(decision, AdditiveTrees):
         return _trees(decision, cells, largest)
     raise TypeError(f"a {type(decision).__name__} cannot be seen over other cells")
+
+
+def _clauses(decision: Clauses, cells: _Cells, largest: bool) -> Clauses:
+    """A cell is in a clause's set when some person in it may be, or when every one is."""
+    made = []
+    for clause in decision.clauses:
+        sets: dict[int, np.ndarray] = {}
+        for feature, inside in clause.items():
+            touched = cells.reach[feature]
+            sets[cells.position[feature]] = (
+                (touched & inside).any(axis=1) if largest else (~touched | inside).all(axis=1)
+            )
+        made.append(sets)
+    return replace(decision, sizes=cells.sizes, clauses=tuple(made))
 
 
 def _sum(decision: LinearThreshold, cells: _Cells, largest: bool) -> LinearThreshold:

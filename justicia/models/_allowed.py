@@ -12,6 +12,9 @@ __all__ = ["ALLOWED", "CALLABLE", "RENAMED", "STATEFUL"]
 _BY_MODULE = {
     "builtins": "bool bytearray bytes complex float frozenset int object set slice str",
     "collections": "OrderedDict",
+    "justicia.learners.cnf": "CNFClassifier",
+    "justicia.learners.rules": "Condition Rule",
+    "justicia.models.rule_files": "RuleClassifier",
     "numpy": (
         "bool bool_ dtype float16 float32 float64 floating int16 int32 int64 int8 integer ndarray number object_ str_ "
         "uint16 uint32 uint64 uint8 absolute arcsinh arctan cbrt exp expm1 log log10 log1p log2 negative reciprocal "

@@ -6,6 +6,7 @@ A pickle is a program; `_unpickling` reads it under a list of what it may do. ``
 from __future__ import annotations
 
 import io
+import json
 import logging
 import os
 import re
@@ -19,15 +20,31 @@ from justicia.errors import JusticiaError, ModelFileError
 from justicia.models._allowed import ALLOWED
 from justicia.models._unpickling import Unpickler, why_refused
 from justicia.models.native_files import INSTALL, load_lightgbm, load_xgboost
+from justicia.models.rule_files import is_rule_document, load_rule
 from justicia.words import listed
 
 __all__ = ["SUFFIXES", "ModelFile", "load_model"]
 
 logger = logging.getLogger(__name__)
 
-SUFFIXES = (".pkl", ".pickle", ".joblib", ".skops", ".json", ".txt")
+SUFFIXES = (".pkl", ".pickle", ".joblib", ".skops", ".json", ".txt", ".rule")
 
-_NATIVE = {".json": load_xgboost, ".txt": load_lightgbm}
+
+def _load_json(content: bytes, name: str) -> Any:
+    """A rule, where the document says that it is one, or a model of XGBoost."""
+    try:
+        document = json.loads(content)
+    except (RecursionError, UnicodeDecodeError, ValueError) as error:
+        raise ModelFileError(f"{name} is not JSON, as a rule or a model of XGBoost is: {error}") from error
+    return load_rule(content, name) if is_rule_document(document) else load_xgboost(content, name)
+
+
+def _load_text(content: bytes, name: str) -> Any:
+    """A model of LightGBM, which begins with a line of its own, or a rule."""
+    return load_lightgbm(content, name) if re.match(rb"\s*tree\s*\r?\n", content) else load_rule(content, name)
+
+
+_NATIVE = {".json": _load_json, ".txt": _load_text, ".rule": load_rule}
 
 
 @dataclass(frozen=True)
@@ -59,7 +76,7 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> ModelFil
     ----------
     path : str or path
         Ends in ``.pkl``, ``.pickle``, ``.joblib`` or ``.skops``; XGBoost's own files in ``.json``, LightGBM's in
-        ``.txt``.
+        ``.txt``; rules in ``.rule``, ``.txt`` or ``.json``.
     trust : bool
         Load whatever the file holds. Loading a foreign pickle runs the code of whoever made it.
 

@@ -6,29 +6,37 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from justicia.errors import InputError, LabelError
-from justicia.words import did_you_mean
+from justicia.words import did_you_mean, value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import pandas as pd
 
 __all__ = ["TRAINABLE", "train"]
 
-TRAINABLE = ("tree", "logistic", "forest", "boosting")
+TRAINABLE = ("tree", "logistic", "forest", "boosting", "cnf")
 """Names that stand for a model trained on the spot."""
 
 _MOST_CATEGORIES = 50
 
 
 def train(
-    name: str, frame: pd.DataFrame, features: Sequence[str], label: pd.Series[Any], *, random_state: int = 0
+    name: str,
+    frame: pd.DataFrame,
+    features: Sequence[str],
+    label: pd.Series[Any],
+    *,
+    random_state: int = 0,
+    favorable: str | None = None,
+    progress: Callable[[str, float], None] | None = None,
 ) -> Any:
     """Fit the default model called `name` on the columns `features` of `frame`.
 
     "tree": a tree of depth 6 with at least 20 rows a leaf; "logistic": logistic regression on standardised numbers;
     "forest": 100 trees of depth 6; "boosting": gradient boosting of 100 trees of depth 3. Text columns are one-hot
-    encoded for the first two, and numbered for the others; "logistic" and "boosting" take medians for missing numbers.
+    encoded for these two, and numbered for the next two; "logistic" and "boosting" take medians for missing numbers.
+    "cnf": a rule of three clauses at most, learned by MaxSAT (`justicia.learners.CNFClassifier`).
 
     Parameters
     ----------
@@ -38,10 +46,14 @@ def train(
     features : sequence of str
     label : Series of shape (n_rows,)
     random_state : int
+    favorable : str, optional
+        What a rule is about: the class, as text, where it holds.
+    progress : callable, optional
+        Takes what is being done, and how much of the way is done, where that takes a while.
 
     Returns
     -------
-    sklearn.pipeline.Pipeline
+    sklearn.pipeline.Pipeline or CNFClassifier
 
     Raises
     ------
@@ -59,6 +71,8 @@ def train(
     if not features:
         raise InputError("the table has no column to learn from beside the label")
     rows = frame.loc[known, list(features)]
+    if name == "cnf":
+        return _rule(rows, label[known], random_state, favorable, progress)
     text = [column for column in features if rows[column].dtype.kind not in "biuf"]
     numbers = [column for column in features if column not in set(text)]
     encoder, prepared, estimator = _FAMILIES[name](bool(rows[numbers].isna().to_numpy().any()), random_state)
@@ -76,6 +90,24 @@ def train(
     except ValueError as error:
         said = str(error).strip().splitlines()[0]
         raise LabelError(f"no model can be trained to predict column {label.name!r}: {said}") from error
+
+
+def _rule(
+    rows: pd.DataFrame,
+    label: pd.Series[Any],
+    random_state: int,
+    favorable: str | None,
+    progress: Callable[[str, float], None] | None,
+) -> Any:
+    from justicia.learners.cnf import CNFClassifier
+
+    about = [value for value in label.unique().tolist() if value_text(value) == favorable]
+    estimator = CNFClassifier(pos_label=about[0] if about else None, random_state=random_state)
+    try:
+        return estimator.fit(rows, label, progress=progress)
+    except ValueError as error:
+        said = str(error).strip().splitlines()[0]
+        raise LabelError(f"no rule can be learned to predict column {label.name!r}: {said}") from error
 
 
 def _one_hot() -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from justicia.errors import ModelFileError, UnsupportedModelError
+from justicia.models.pyrulelearn import ImliClassifier, is_imli
 
 __all__ = ["Calibration", "FittedModel", "ThresholdRule", "flattened", "full_name", "unwrap"]
 
@@ -116,6 +117,8 @@ def unwrap(predictor: Any) -> FittedModel:
     steps: list[Any] = []
     rule: ThresholdRule | None = None
     calibration: Calibration | None = None
+    if is_imli(predictor):
+        predictor = ImliClassifier(predictor)
     inner = predictor
     while True:
         kind = type(inner).__name__
@@ -141,6 +144,8 @@ def unwrap(predictor: Any) -> FittedModel:
             inner = getattr(inner, "estimator_", inner.estimator)
         else:
             break
+    if is_imli(inner):
+        inner = ImliClassifier(inner)
     classes = getattr(predictor, "classes_", getattr(inner, "classes_", None))
     if classes is None:
         unfitted = hasattr(inner, "fit") and not hasattr(inner, "n_features_in_")

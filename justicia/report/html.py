@@ -61,6 +61,7 @@ def render_html(held: dict[str, Any]) -> str:
             structures=STRUCTURES,
             error_words=ERRORS,
             score=score,
+            rule=(held.get("model") or {}).get("rule"),
             confidence=confidence,
             facts=facts_of(held),
             unseen=unseen_of(held),

@@ -11,8 +11,10 @@ from justicia._version import __version__
 from justicia.bounding import CLAIMS, NOT_ASKED
 from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.metrics import COMPARISONS, CONDITIONAL, MEASURES, RATES_OF
+from justicia.models.rule_files import rule_json
 from justicia.population.mixture import MixturePopulation
 from justicia.report.comparisons import references
+from justicia.report.scores import favorable_of, stated_rule
 from justicia.report.times import created, fixed_time
 from justicia.shifting import METHODS, SUPPORT
 
@@ -84,6 +86,7 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
             "sklearn": {"trained": audit.model.trained, "now": sklearn.__version__},
             "features": list(audit.features),
             "score": _score(audit),
+            "rule": _rule(audit),
         },
         "data": {
             "source": audit.table.source,
@@ -130,6 +133,19 @@ def _score(audit: Audit) -> dict[str, Any] | None:
         "favorable": "above" if decision.accepts_above else "not above",
         "rounding": decision.slack,
         "contributions": [dataclasses.asdict(one) for one in audit.contributions],
+    }
+
+
+def _rule(audit: Audit) -> dict[str, Any] | None:
+    """The rule of a model that is one: in words, and by the contract of rule files."""
+    source = stated_rule(audit)
+    if source is None:
+        return None
+    return {
+        **rule_json(source),
+        "favorable": "holds" if favorable_of(audit)[0] else "fails",
+        "words": source.rule.lines() or [source.rule.text()],
+        "text": source.rule.text(),
     }
 
 

@@ -25,7 +25,7 @@ from justicia.report.groups import (
     outside,
     percent,
 )
-from justicia.report.scores import rule_text, score_table
+from justicia.report.scores import rule_lines, rule_text, score_table, stated_rule
 from justicia.shifting import METHODS, SUPPORT
 from justicia.words import counted, shown
 
@@ -103,6 +103,10 @@ def _heading(audit: Audit) -> RenderableType:
     solution = audit.groupings[0].solution
     if isinstance(audit.decision, LinearThreshold):
         grid.add_row("rule", Text(rule_text(audit.decision)))
+    stated = stated_rule(audit)
+    if stated is not None:
+        first, *lines = rule_lines(audit, stated)
+        grid.add_row("rule", Text("\n".join([first, *(f"  {shown(line, 10_000)}" for line in lines)])))
     grid.add_row("population", _text(_population(audit)))
     grid.add_row("fit", Text(_fit(audit)))
     grid.add_row("engine", Text(f"{solution.engine}, {_guarantee(audit)}"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from justicia.encoders.clauses import Clauses as Rules
 from justicia.errors import InputError
 from justicia.solvers.base import DELTA, TOLERANCE, Effort, Solution, Solver, TooLargeError
 from justicia.solvers.branch_and_bound import BranchAndBound
@@ -12,6 +13,7 @@ from justicia.solvers.clauses import Clauses
 from justicia.solvers.fourier import Fourier
 from justicia.solvers.mixtures import WithMixtures
 from justicia.solvers.paths import Paths
+from justicia.solvers.satisfied_clauses import SatisfiedClauses
 from justicia.solvers.sums import Sums
 from justicia.words import did_you_mean
 
@@ -34,7 +36,10 @@ __all__ = [
 ]
 
 ENGINES: dict[str, Solver] = {
-    **{engine.name: WithMixtures(engine) for engine in (Paths(), Sums(), Fourier(), BranchAndBound())},
+    **{
+        engine.name: WithMixtures(engine)
+        for engine in (Paths(), SatisfiedClauses(), Sums(), Fourier(), BranchAndBound())
+    },
     Clauses.name: Clauses(),
 }
 """Every engine by name, in the order in which they are tried."""
@@ -77,8 +82,9 @@ def pick(name: str, decision: Decision) -> Solver:
     """
     if name == "auto":
         able = [engine for engine in ENGINES.values() if engine.takes(decision)]
-        # Clauses are for decisions that nothing else takes.
-        able = [engine for engine in able if engine.name != Clauses.name] or able
+        # The way by formulas is for decisions that nothing else takes, and for rules that are too large otherwise.
+        if not isinstance(decision, Rules):
+            able = [engine for engine in able if engine.name != Clauses.name] or able
         return able[0] if len(able) == 1 else _FirstThatCan(able)
     if name not in ENGINES:
         raise InputError(f"no solver is called {name!r}{did_you_mean(name, ['auto', *ENGINES])}")

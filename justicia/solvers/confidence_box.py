@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from justicia.encoders.clauses import Clauses
 from justicia.encoders.decisions import Decision, Tree
-from justicia.solvers.situations import Level, situations_of_tree
+from justicia.solvers.situations import Level, Situations, situations_of_clauses, situations_of_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["best_mean", "extreme_rates"]
 
 MOST_SITUATIONS = 20_000
-"""With more of them before some node, a tree is taken like other decisions."""
+"""With more of them before some node, a tree or rule is taken like other decisions."""
 MOST_POINTS = 2_000_000
 """Points of the domain times groups; with more of them, a tree's leaves are added up, and others have no answer."""
 _MOST_NUMBERS = 2_000_000
@@ -51,7 +52,13 @@ def extreme_rates(decision: Decision, confident: Sequence[ConfidentNode]) -> tup
     """
     if not confident:
         raise ValueError("a population without features has no tables")
-    found = _of_tree(decision, confident) if isinstance(decision, Tree) else None
+    nodes = [one.node for one in confident]
+    held: Situations | None = None
+    if isinstance(decision, Tree):
+        held = situations_of_tree(decision, nodes, MOST_SITUATIONS)
+    elif isinstance(decision, Clauses):
+        held = situations_of_clauses(decision, nodes, MOST_SITUATIONS)
+    found = None if held is None else _of_situations(held, confident)
     if found is None and math.prod(decision.sizes) * len(confident[0].lower) <= MOST_POINTS:
         found = _of_points(decision, confident)
     if found is None and isinstance(decision, Tree):
@@ -149,11 +156,8 @@ def _passed(one: ConfidentNode, above: np.ndarray, values: np.ndarray, largest: 
     return best_mean(np.stack(of_states, axis=1), lower, upper, largest)
 
 
-def _of_tree(decision: Tree, confident: Sequence[ConfidentNode]) -> tuple[np.ndarray, np.ndarray] | None:
-    """Situations are the leaves within reach; None when there are more than `MOST_SITUATIONS`."""
-    held = situations_of_tree(decision, [one.node for one in confident], MOST_SITUATIONS)
-    if held is None:
-        return None
+def _of_situations(held: Situations, confident: Sequence[ConfidentNode]) -> tuple[np.ndarray, np.ndarray]:
+    """Backwards through all situations."""
     by_feature = {one.node.feature: one for one in confident}
     ends = []
     for largest in (False, True):

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from justicia.enclosure import Enclosure
+from justicia.encoders.clauses import Clauses
 from justicia.encoders.decisions import Tree
 from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.population.networks.population import population_of
@@ -46,6 +47,8 @@ _MOST_CHOICES = 1 << 12
 """Choices of the sensitive columns that one part knows."""
 _MOST_POINTS = 20_000
 """Points of the features of one part."""
+_MOST_NODES = 20_000
+"""Of the tree that a rule is turned into."""
 
 
 class _TimeError(Exception):
@@ -98,6 +101,7 @@ def extreme_groups(
     TooLargeError
         When too many groups may be the extreme ones.
     """
+    tree = decision.as_tree(_MOST_NODES) if isinstance(decision, Clauses) else decision
     deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
     parts = _parts(conditionals, columns, sensitive)
     known = {name for part in parts for name in part.sensitive}
@@ -113,12 +117,12 @@ def extreme_groups(
             chosen = [_dominating(parts, decision, matter, tied, sizes, largest, deadline) for largest in (True, False)]
         except _TimeError:
             chosen, rest = [np.zeros((0, len(matter)), dtype=np.int64)], Enclosure(0.0, 1.0)
-    elif isinstance(decision, Tree):
-        chosen, rest = _searched_tree(conditionals, parts, decision, matter, deadline)
+    elif isinstance(tree, Tree):
+        chosen, rest = _searched_tree(conditionals, parts, tree, matter, deadline)
     else:
         raise TooLargeError(
             f"the model's outcome hangs on {counted(len(matter), 'sensitive column')}, and the groups of so many are "
-            "searched for trees and linear models alone: name fewer with --sensitive"
+            "searched for trees, rules and linear models alone: name fewer with --sensitive"
         )
     found = np.zeros((sum(map(len, chosen)), len(sensitive)), dtype=np.int64)
     found[:, [list(sensitive).index(name) for name in matter]] = np.concatenate(chosen)

@@ -1,9 +1,10 @@
 """What a decision still has to learn of a person when the features of a population are seen one by one.
 
 The nodes of a tree-shaped population are gone through, parents first. Of a decision tree, what matters of the states
-seen so far is which leaves are still within reach, and the states on which later tables depend; of other decisions,
-every point of a small domain is a situation of its own. Backwards from the last node, each situation gets a value from
-those of the situations that follow: its probability of a favorable outcome, or a bound of it.
+seen so far is which leaves are still within reach, and the states on which later tables depend; of a rule, which
+clauses are not satisfied yet, in place of the leaves. Of other decisions, every point of a small domain is a situation
+of its own. Backwards from the last node, each situation gets a value from those of the situations that follow: its
+probability of a favorable outcome, or a bound of it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from justicia.encoders.clauses import Clauses
     from justicia.encoders.decisions import Tree
     from justicia.population.base import Node
 
@@ -27,6 +29,7 @@ __all__ = [
     "Situations",
     "check_time",
     "shuffled",
+    "situations_of_clauses",
     "situations_of_points",
     "situations_of_tree",
 ]
@@ -109,8 +112,55 @@ def situations_of_tree(
     boxes = [box for _, box in reached]
     if accepted in (0, (1 << len(boxes)) - 1):
         return Situations(int(accepted != 0), [])
+
+    def then(alive: int, pattern: int, _: int) -> int | bool:
+        left = alive & pattern
+        return False if not left & accepted else True if not left & ~accepted else left
+
     order = _relevant(nodes, boxes)
-    levels = _levels(boxes, accepted, order if seed is None else shuffled(order, seed), most, deadline)
+    order = order if seed is None else shuffled(order, seed)
+    levels = _levels(boxes, (1 << len(boxes)) - 1, then, order, most, deadline)
+    return None if levels is None else Situations(2, levels)
+
+
+def situations_of_clauses(
+    decision: Clauses, nodes: Sequence[Node], most: int, deadline: float = math.inf, seed: int | None = None
+) -> Situations | None:
+    """Situations are the clauses that are not satisfied yet; None when there are more than `most` before some node.
+
+    Parameters
+    ----------
+    decision : Clauses
+    nodes : sequence of Node
+        Every feature once, parents first.
+    most : int
+    deadline, seed
+        As for `situations_of_tree`.
+
+    Raises
+    ------
+    OutOfTimeError
+    """
+    # What is left to satisfy: clauses that do not always hold.
+    clauses = [clause for clause in decision.clauses if not any(cells.all() for cells in clause.values())]
+    if not clauses or any(not any(cells.any() for cells in clause.values()) for clause in clauses):
+        return Situations(int((not clauses) == decision.accepts), [])
+    order = _relevant(nodes, clauses)
+    order = order if seed is None else shuffled(order, seed)
+    place = {node.feature: position for position, node in enumerate(order)}
+    # Clauses that no feature from each position on can satisfy.
+    settled = [0] * len(order)
+    for number, clause in enumerate(clauses):
+        for position in range(max(place[feature] for feature in clause), len(order)):
+            settled[position] |= 1 << number
+
+    def then(left: int, pattern: int, position: int) -> int | bool:
+        left &= ~pattern
+        if not left:
+            return decision.accepts
+        return not decision.accepts if left & settled[position] else left
+
+    levels = _levels(clauses, (1 << len(clauses)) - 1, then, order, most, deadline, absent=False)
     return None if levels is None else Situations(2, levels)
 
 
@@ -165,7 +215,7 @@ def shuffled(nodes: Sequence[Node], seed: int) -> list[Node]:
     return order
 
 
-def _relevant(nodes: Sequence[Node], boxes: Sequence[dict[int, np.ndarray]]) -> list[Node]:
+def _relevant(nodes: Sequence[Node], boxes: Sequence[Mapping[int, np.ndarray]]) -> list[Node]:
     """Nodes with a condition at or below them, depth first, so that few states have to be remembered."""
     tested = {feature for box in boxes for feature in box}
     below: dict[int, list[Node]] = {}
@@ -185,36 +235,54 @@ def _relevant(nodes: Sequence[Node], boxes: Sequence[dict[int, np.ndarray]]) -> 
 
 
 def _levels(
-    boxes: Sequence[dict[int, np.ndarray]], accepted: int, order: Sequence[Node], most: int, deadline: float
+    sets: Sequence[Mapping[int, np.ndarray]],
+    start: int,
+    then: Callable[[int, int, int], int | bool],
+    order: Sequence[Node],
+    most: int,
+    deadline: float,
+    *,
+    absent: bool = True,
 ) -> list[Level] | None:
-    """Situations before each node: which boxes are within reach, and the states that are still needed."""
+    """Situations before each node: what is known of boxes or clauses, and the states that are still needed.
+
+    Parameters
+    ----------
+    sets : sequence of mappings from feature to bool array of shape (n_cells,)
+        Of boxes, or clauses.
+    start : int
+        What is known before the first node, as bits.
+    then : callable
+        Takes what is known, those of the sets that a cell is in, as bits, and the node's position; returns what is
+        known then, or the outcome once it is certain.
+    absent : bool
+        Whether every cell is in the sets that have no condition on its feature.
+    """
     # Features whose state is needed at or after each position.
     needed: list[list[int]] = [[] for _ in range(len(order) + 1)]
     for position in reversed(range(len(order))):
         later = set(needed[position + 1]) - {order[position].feature}
         needed[position] = sorted(later | set(order[position].parents))
     levels = []
-    situations: dict[tuple[int, tuple[int, ...]], int] = {((1 << len(boxes)) - 1, ()): 2}
+    situations: dict[tuple[int, tuple[int, ...]], int] = {(start, ()): 2}
     for position, node in enumerate(order):
-        patterns = _patterns(node, boxes)
+        patterns = _patterns(node, sets, absent)
         kinds = [np.unique(held, return_inverse=True) for held in patterns]
         after: dict[tuple[int, tuple[int, ...]], int] = {}
         following = [np.zeros((len(situations), len(distinct)), dtype=np.int64) for distinct, _ in kinds]
         above = np.zeros(len(situations), dtype=np.int64)
         here = needed[position]
         sources = [-1 if feature == node.feature else here.index(feature) for feature in needed[position + 1]]
-        for row, (alive, kept) in enumerate(situations):
+        for row, (known, kept) in enumerate(situations):
             check_time(deadline)
             if node.parents:
                 above[row] = kept[here.index(node.parents[0])]
             for state, (distinct, _) in enumerate(kinds):
                 remembered = tuple(state if source < 0 else kept[source] for source in sources)
                 for number, pattern in enumerate(distinct):
-                    left = alive & pattern
-                    if not left & accepted:
-                        following[state][row, number] = 0
-                    elif not left & ~accepted:
-                        following[state][row, number] = 1
+                    left = then(known, pattern, position)
+                    if isinstance(left, bool):
+                        following[state][row, number] = int(left)
                     else:
                         following[state][row, number] = after.setdefault((left, remembered), len(after) + 2)
             if len(after) > most:
@@ -224,12 +292,14 @@ def _levels(
     return levels
 
 
-def _patterns(node: Node, boxes: Sequence[dict[int, np.ndarray]]) -> list[np.ndarray]:
-    """For each state, the boxes that each of its cells is in, as integers of any size."""
+def _patterns(node: Node, sets: Sequence[Mapping[int, np.ndarray]], absent: bool) -> list[np.ndarray]:
+    """For each state, the sets that each of its cells is in, as integers of any size."""
     by_cell = np.zeros(len(node.states), dtype=object)
-    for number, box in enumerate(boxes):
-        cells = box.get(node.feature)
+    for number, held in enumerate(sets):
+        cells = held.get(node.feature)
         bit = 1 << number
+        if cells is None and not absent:
+            continue
         for cell in range(len(by_cell)) if cells is None else np.flatnonzero(cells).tolist():
             by_cell[cell] |= bit
     return [by_cell[node.states == state] for state in range(node.table.shape[-1])]

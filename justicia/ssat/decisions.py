@@ -146,7 +146,7 @@ class _ClausesCode(_SetsCode):
             )
             for clause in self._decision.clauses
         ]
-        return _opposite(builder, written) if complement else written
+        return written if complement != self._decision.accepts else _opposite(builder, written)
 
 
 class _LinearCode:

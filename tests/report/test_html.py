@@ -210,3 +210,15 @@ def test_the_frame_of_all_groupings_and_the_plot(audit):
     assert list(dots.get_xdata()) == [0.75, 0.25]
     with pytest.raises(ValueError, match="2 groups at least"):
         audit.plot(most=1)
+
+
+def test_a_rule_is_written_out():
+    frame = pd.DataFrame({"a <b>": ["x", "y & z", "x", "y & z"], "sex": ["f", "f", "m", "m"], "n": [1, 2, 3, 4]})
+    model = justicia.models.RuleClassifier('("a <b>" = "y & z" or n > 2.5) and sex != f', "<yes>", "no")
+    audit = justicia.verify(model, frame, sensitive_features="sex", favorable="<yes>", population="empirical")
+    page = html5lib.parse(render_html(audit.to_dict()), namespaceHTMLElements=False)
+    codes = ["".join(element.itertext()) for element in page.iter("code")]
+    at = codes.index("<yes>")
+    assert codes[at : at + 4] == ["<yes>", "no", '("a <b>" = "y & z" or n > 2.5)', "(sex != f)"]
+    text = " ".join("".join(page.itertext()).split())
+    assert "Favorable (<yes>) when all of these hold, otherwise no:" in text
