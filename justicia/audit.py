@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from justicia import encoders, models, solvers, tables
 from justicia.bootstrap import check_replicates
-from justicia.cautions import warn_of_fit, warn_of_weakness, warn_of_width
+from justicia.cautions import warn_of_fit, warn_of_programs, warn_of_weakness, warn_of_width
 from justicia.choices import check_choices, check_numbers
 from justicia.collecting import Announcements
 from justicia.comparison import GroupingAudit, compare
+from justicia.cross_checking import cross_check as check_by_another_route
 from justicia.enclosure import Enclosure
 from justicia.fitting import held_out_fit
 from justicia.given import Given, given_bins, given_groupings, label_of, settle_population, with_values
@@ -173,9 +174,19 @@ class Audit:
 
     @property
     def exit_code(self) -> int:
-        """0 when every requirement is met, 1 when one is breached, 3 when one is undecided."""
+        """The gravest that holds, by the command line's numbers.
+
+        4 when a cross-check disagrees; 1 when a requirement is breached; 3 when one is undecided, an outside solver
+        gave no answer, or some group has no second route; else 0.
+        """
         statuses = {requirement.status for requirement in self.requirements}
-        return 1 if "breached" in statuses else 3 if "undecided" in statuses else 0
+        checks = {grouping.cross_check.status for grouping in self.groupings if grouping.cross_check is not None}
+        if "disagrees" in checks:
+            return 4
+        if "breached" in statuses:
+            return 1
+        unanswered = any(grouping.problems for grouping in self.groupings)
+        return 3 if "undecided" in statuses or "incomplete" in checks or unanswered else 0
 
     def to_dict(self) -> dict[str, Any]:
         """The audit as the JSON contract ``justicia.audit/1`` has it."""
@@ -212,6 +223,10 @@ def verify(
     population: str | os.PathLike[str] | PopulationFile | Network = "auto",
     search: str = "enumerate",
     solver: str = "auto",
+    solver_command: str | None = None,
+    solver_pattern: str | None = None,
+    solver_digits: int | None = None,
+    cross_check: bool = False,
     time_limit: float | None = None,
     tolerance: float | None = None,
     delta: float = solvers.DELTA,
@@ -256,7 +271,17 @@ def verify(
     search : str
         "enumerate": every group; "learn": the most and least favored, found by branch and bound.
     solver : str
-        "auto" or the name of an engine.
+        "auto", the name of an engine, or an outside solver: "abc", "sharpssat", "pyganak", "d4", or "external", which
+        is `solver_command` or the first of them that is found.
+    solver_command : str, optional
+        A program that solves SDIMACS formulas, such as "mysolver {file}"; no shell reads it.
+    solver_pattern : str, optional
+        A regular expression for the line that it prints the value in, the value in parentheses. Without it the closing
+        lines of reSSAT, erSSAT and SharpSSAT are looked for.
+    solver_digits : int, optional
+        Decimals of a probability that it reads, 6 unless told; 0: all of them.
+    cross_check : bool
+        Take a second route to every rate, and compare; see `justicia.cross_checking`.
     time_limit : float, optional
         Seconds for the engine; bounds reached so far are the answer then.
     tolerance : float
@@ -361,7 +386,7 @@ def verify(
         added = encoders.contributions(decision, domain, points)
         _announce_features(domain.names, table, unseen)
 
-        engine = solvers.pick(solver, decision)
+        engine = solvers.pick(solver, decision, solver_command, solver_pattern, solver_digits)
         tolerance = engine.tolerance if tolerance is None else tolerance
         groups = [tables.group_rows(table.people, names, bins=edges, missing=missing) for names in roles.groupings]
         stored = None
@@ -392,14 +417,20 @@ def verify(
             uncertainty = uncertainty_of(
                 question, grouping, answers, check.selected, confidence, bounds=bounds, replicates=replicates, seed=seed
             )
+            checked = None
+            if cross_check:
+                checked = check_by_another_route(
+                    question, grouping, answers, lambda people: encoders.predictions(fitted, people, roles.favorable),
+                    check.selected, seed,
+                )  # fmt: skip
             shifts = {kind: shift_rates(held, radius, len(grouping.groups)) for kind, held in answers.items() if radius}
-            groupings.append(
-                compare(
-                    grouping, asked.people, asked.solution, check.selected, strata, confidence, held_out, uncertainty,
-                    shifts,
-                )
+            compared = compare(
+                grouping, asked.people, asked.solution, check.selected, strata, confidence, held_out, uncertainty,
+                shifts,
             )  # fmt: skip
+            groupings.append(replace(compared, cross_check=checked))
         warn_of_weakness(groupings, roles, check, asked=given.label is not None)
+        warn_of_programs(groupings)
         warn_of_width(groupings, tolerance, time_limit, interrupted=question.effort.interruption.pressed)
         warn_of_fit(groupings)
         verdicts = tuple(judge(requirement, groupings) for requirement in requirements)

@@ -27,6 +27,7 @@ from justicia.uncertainty import Uncertainty, error_sizes
 if TYPE_CHECKING:
     import pandas as pd
 
+    from justicia.cross_checking import CrossCheck
     from justicia.population import Population
     from justicia.questions import Asked
     from justicia.shifting import Shift, ShiftedRate
@@ -194,6 +195,8 @@ class GroupingAudit:
         Bounds by the rows, and the bootstrap.
     shifts : dict of str to Shift
         By kind of rate; empty when they were not asked for. `solution` and `strata` are of the population itself.
+    cross_check : CrossCheck or None
+        What second routes to the rates say; None when they were not asked for.
     """
 
     sensitive: tuple[str, ...]
@@ -208,6 +211,17 @@ class GroupingAudit:
     held_out: Fit | None = None
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
     shifts: Mapping[str, Shift] = field(default_factory=dict)
+    cross_check: CrossCheck | None = None
+
+    @property
+    def problems(self) -> dict[str, dict[int, str]]:
+        """By kind of rate, groups that an outside solver gave no answer for, and why; kinds without any left out."""
+        held = {"selection_rate": dict(self.solution.problems)}
+        for kind, part in self.strata.items():
+            if part.asked is not None:
+                kept = part.asked.kept.tolist()
+                held[kind] = {kept[group]: why for group, why in part.asked.solution.problems.items()}
+        return {kind: problems for kind, problems in held.items() if problems}
 
     @property
     def shift(self) -> Shift | None:

@@ -182,6 +182,7 @@ def _grouping(grouping: GroupingAudit, confidence: float, given: PopulationFile 
         "bounds": _claims(grouping, confidence),
         "bootstrap": _bootstrap(grouping),
         "shift": _shift(grouping),
+        "cross_check": _cross_check(grouping),
         "groups": [_group(group, grouping, confidence) for group in grouping.reported],
         "most_favored": _extreme(grouping.most_favored),
         "least_favored": _extreme(grouping.least_favored),
@@ -228,6 +229,42 @@ def _shift(grouping: GroupingAudit) -> dict[str, Any] | None:
         },
         "most_favored_raised_by": None if most is None else _changes(most.highest),
         "least_favored_lowered_by": None if least is None else _changes(least.lowest),
+    }
+
+
+def _cross_check(grouping: GroupingAudit) -> dict[str, Any] | None:
+    """What second routes say."""
+    held = grouping.cross_check
+    if held is None:
+        return None
+    timed = fixed_time() is None
+    return {
+        "status": held.status,
+        "unchecked": {kind: held.unchecked.get(kind, 0) for kind in ("selection_rate", "tpr", "fpr")},
+        "routes": [
+            {
+                "rate": route.kind,
+                "route": route.route,
+                "name": route.name,
+                "groups": route.groups,
+                "agreed": route.agreed,
+                "largest_difference": route.largest_difference,
+                "error_probability": route.error_probability,
+                "people": route.people,
+                "seconds": round(route.seconds, 6) if timed else None,
+            }
+            for route in held.routes
+        ],
+        "disagreements": [
+            {
+                "group": one.group,
+                "rate": one.kind,
+                "verified": _bounds(one.verified),
+                "route": one.route,
+                "other": _bounds(one.other),
+            }
+            for one in held.disagreements
+        ],
     }
 
 

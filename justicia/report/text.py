@@ -23,6 +23,7 @@ from justicia.report.groups import (
     outside,
     percent,
 )
+from justicia.report.routes import cross_check_text
 from justicia.report.scores import rule_text, score_table
 from justicia.shifting import METHODS, SUPPORT
 from justicia.words import counted, shown
@@ -171,6 +172,8 @@ def _grouping(grouping: GroupingAudit, confidence: float, width: int, all_groups
             held = grouping.shifted(extreme)
             if held is not None:
                 facts.add_row(title_, _text(f"{', '.join(extreme.group.values())}: {_moved(getattr(held, way))}"))
+    if grouping.cross_check is not None:
+        facts.add_row("cross-check", cross_check_text(grouping.cross_check))
     measures = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     inner = any(measure.statistical is not None for measure in grouping.measures.values())
     drawn = grouping.uncertainty.bootstrap is not None
