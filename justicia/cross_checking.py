@@ -61,7 +61,7 @@ _WIDE = 0.01
 """An enclosure that is wider settles nothing, unless it excludes the verified rate; the next route is taken as well."""
 _LIMIT = 60.0
 """Seconds of a route, unless the engines have a time limit."""
-_PEOPLE = 2_000_000
+_PEOPLE = 1_000_000
 _PEOPLE_OF_GROUP = (1_000, 200_000)
 """People to draw: in all groups together about so many, and of each group at least and at most. Of 200,000, five
 standard errors are .006 at most."""

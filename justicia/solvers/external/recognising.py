@@ -197,7 +197,7 @@ def _of_closing_lines(run: Run) -> Reply:
         if _ERROR.match(line):
             return Reply("failed", message=f"it refused the formula: {shown(line.strip(), 200)}")
     if not words:
-        if bounds == (0.0, 0.0):
+        if bounds == (0.0, 0.0) and set(_ends(run.out)) == {"lower", "upper"}:
             # Of a formula that nothing satisfies, reSSAT prints both bounds and no value.
             return Reply(ANSWER, 0.0, 0.5 * 10.0**-_DIGITS, bounds)
         if isinstance(bounds, tuple):
@@ -217,8 +217,8 @@ def _sound(bounds: tuple[float, float] | str | None) -> tuple[float, float] | No
     return bounds if isinstance(bounds, tuple) else None
 
 
-def _bounds(text: str) -> tuple[float, float] | str | None:
-    """The last bounds that a program printed; "unreadable" when they are none, None when there are no such lines."""
+def _ends(text: str) -> dict[str, float | None]:
+    """The last lower and the last upper bound that a program printed; None for one that is no number in [0, 1]."""
     held: dict[str, float | None] = {}
     for line, whole in _lines(text):
         match = _BOUND.match(line)
@@ -226,6 +226,12 @@ def _bounds(text: str) -> tuple[float, float] | str | None:
             number = match["value"].strip()
             sound = whole and _NUMBER.fullmatch(number) and 0 <= Decimal(number) <= 1
             held[match["end"]] = float(number) if sound else None
+    return held
+
+
+def _bounds(text: str) -> tuple[float, float] | str | None:
+    """The last bounds that a program printed; "unreadable" when they are none, None when there are no such lines."""
+    held = _ends(text)
     if not held:
         return None
     low, high = held.get("lower", 0.0), held.get("upper", 1.0)
@@ -253,5 +259,6 @@ def _rounding(number: Decimal) -> float:
     if not number:
         return 0.5 * 10.0**-_DIGITS
     printed = int(exponent)
-    least = number.adjusted() - _DIGITS + 1
+    # Below 1 the digits are closer together.
+    least = min(number.adjusted(), -1) - _DIGITS + 1
     return 0.5 * 10.0 ** min(printed, least) if len(digits) else 0.0

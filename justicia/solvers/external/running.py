@@ -12,10 +12,12 @@ import os
 import selectors
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from justicia.errors import InputError
@@ -100,13 +102,34 @@ def run_program(
         why = getattr(error, "strerror", None) or error
         raise InputError(f"{shown(arguments[0], 200)} cannot be started: {why}") from error
     try:
-        _limit(process.pid)
-        ended, held = _watched(process, folder, start, time_limit, interruption)
+        with _ended_with_us():
+            _limit(process.pid)
+            ended, held = _watched(process, folder, start, time_limit, interruption)
     finally:
         _kill(process)
     code = process.returncode if ended == "itself" else None
     texts = [bytes(one).decode("utf-8", errors="replace") for one in held]
     return Run(ended, code, texts[0], texts[1], time.perf_counter() - start)
+
+
+@contextlib.contextmanager
+def _ended_with_us() -> Iterator[None]:
+    """A request to end this process is an exception meanwhile, so that the program is ended as well."""
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+                before[number] = signal.signal(number, _leave)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
 
 
 def _limit(pid: int) -> None:
