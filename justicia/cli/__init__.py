@@ -2,7 +2,7 @@
 
 Standard output carries the answer; announcements, warnings and errors go to standard error. Exit codes: 0 done and
 every requirement met, 1 a requirement is breached, 2 bad call or bad input, 3 undecided or interrupted, 4 the encoding
-does not reproduce the model.
+does not reproduce the model, or a cross-check or the self-test disagrees.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from justicia._version import __version__
 from justicia.cli.datasets import datasets
 from justicia.cli.encode import encode
 from justicia.cli.population import population
+from justicia.cli.selftest import selftest
 from justicia.cli.solve import solve
 from justicia.cli.verify import verify
 from justicia.errors import JusticiaError
@@ -40,6 +41,7 @@ cli.add_command(population)
 cli.add_command(datasets)
 cli.add_command(encode)
 cli.add_command(solve)
+cli.add_command(selftest)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -171,7 +171,8 @@ class Program:
         made = quantifiers(prepared(formula, wanted=self._kind.wanted).formula)
         if made in self._kind.prefixes:
             return None
-        return f"{self.name} takes prefixes {', '.join(map(_symbols, self._kind.prefixes))} and not {_symbols(made)}"
+        taken = ", ".join(map(_symbols, self._kind.prefixes))
+        return f"{self.name} takes prefixes {taken} and not {_symbols(quantifiers(formula))}"
 
     def ask(
         self, formula: ClauseFormula, time_limit: float | None = None, interruption: Interruption | None = None
