@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     import os
 
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from justicia.population import Population
     from justicia.population.networks import Network
@@ -210,6 +211,34 @@ class Audit:
         from justicia.report.text import audit_to_text
 
         return audit_to_text(self, width, all_groups=all_groups)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """The audit as one HTML file that needs nothing else; when `path` is given, written there and not returned."""
+        from justicia.report.html import audit_to_html
+        from justicia.writing import write_whole
+
+        text = audit_to_html(self)
+        if path is not None:
+            write_whole(path, text)
+            return None
+        return text
+
+    def to_frame(self) -> pd.DataFrame:
+        """Every group of every grouping as one frame, indexed by grouping and group."""
+        from justicia.frames import audit_frame
+
+        return audit_frame(self.groupings)
+
+    def plot(self, grouping: int = 0, *, ax: Axes | None = None, most: int = 40) -> Axes:
+        """Draw the selection rates of a grouping; see `justicia.report.plot.plot_groups`."""
+        from justicia.report.plot import plot_groups
+
+        return plot_groups(self.groupings[grouping], self.confidence, ax=ax, most=most)
+
+    def _repr_html_(self) -> str:
+        from justicia.report.html import audit_to_fragment
+
+        return audit_to_fragment(self)
 
 
 def verify(

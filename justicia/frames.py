@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
     from justicia.comparison import GroupAudit, GroupingAudit
     from justicia.uncertainty import Uncertainty
 
-__all__ = ["group_frame"]
+__all__ = ["audit_frame", "group_frame"]
 
 
 def group_frame(grouping: GroupingAudit) -> pd.DataFrame:
@@ -41,6 +43,20 @@ def group_frame(grouping: GroupingAudit) -> pd.DataFrame:
     keys = [tuple(group.group.values()) for group in grouping.groups]
     index = pd.MultiIndex.from_tuples(keys, names=list(grouping.sensitive))
     return pd.DataFrame(rows, index=index.get_level_values(0) if len(grouping.sensitive) == 1 else index)
+
+
+def audit_frame(groupings: Sequence[GroupingAudit]) -> pd.DataFrame:
+    """One row a group of every grouping, indexed by the grouping ("race x sex") and the group ("Black, Female")."""
+    import pandas as pd
+
+    frames = []
+    for grouping in groupings:
+        frame = group_frame(grouping)
+        names = [", ".join(str(value) for value in group.group.values()) for group in grouping.groups]
+        titles = [" x ".join(grouping.sensitive)] * len(names)
+        frame.index = pd.MultiIndex.from_arrays([titles, names], names=["grouping", "group"])
+        frames.append(frame)
+    return pd.concat(frames)
 
 
 def _interval_columns(group: GroupAudit) -> dict[str, float]:

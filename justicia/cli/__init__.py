@@ -17,6 +17,7 @@ from justicia._version import __version__
 from justicia.cli.datasets import datasets
 from justicia.cli.encode import encode
 from justicia.cli.population import population
+from justicia.cli.report import report
 from justicia.cli.selftest import selftest
 from justicia.cli.solve import solve
 from justicia.cli.verify import verify
@@ -42,6 +43,7 @@ cli.add_command(datasets)
 cli.add_command(encode)
 cli.add_command(solve)
 cli.add_command(selftest)
+cli.add_command(report)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -131,6 +131,12 @@ class _Bar:
     help="Write the audit as JSON; - for standard output, in place of the tables.",
 )
 @click.option(
+    "--html",
+    "html_file",
+    metavar="FILE",
+    help="Write the report as one HTML file that needs nothing else; - for standard output, in place of the tables.",
+)
+@click.option(
     "--population-out",
     metavar="FILE",
     help="Write the populations that the rates were found under; - for standard output, in place of the tables.",
@@ -160,7 +166,11 @@ def verify(context: click.Context, /, **options: Any) -> int:
     from justicia.writing import check_different, check_target
 
     quiet = options.pop("quiet")
-    targets = {"json": options.pop("json_file"), "population": options.pop("population_out")}
+    targets = {
+        "population": options.pop("population_out"),
+        "json": options.pop("json_file"),
+        "html": options.pop("html_file"),
+    }
     inputs = [options["model"], options["data"], options["population"]]
     for target in targets.values():
         check_target(target, inputs=inputs)
@@ -195,10 +205,11 @@ def _write(audit: Any, targets: dict[str, str | None], all_groups: bool) -> None
     texts = {}
     if targets["population"] is not None:
         texts["population"] = write_population(audit.population_file(), targets["population"])
-    if targets["json"] == "-":
-        texts["json"] = audit.to_json()
-    elif targets["json"] is not None:
-        audit.to_json(targets["json"])
+    for kind, write in (("json", audit.to_json), ("html", audit.to_html)):
+        if targets[kind] == "-":
+            texts[kind] = write()
+        elif targets[kind] is not None:
+            write(targets[kind])
     held = [text for text in texts.values() if text is not None]
     if held:
         click.echo(held[0], nl=False)
