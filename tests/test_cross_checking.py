@@ -195,3 +195,12 @@ def test_populations_of_files_and_shifts_are_checked(tmp_path):
     for more in ({"population": held}, {"shift": 0.05}, {"population": held, "shift": 0.05}):
         made = justicia.verify(fitted, table, cross_check=True, **options, **more)
         assert made.groupings[0].cross_check.status == "agrees"
+
+
+def test_the_html_report_has_it(monkeypatch, tmp_path):
+    target = tmp_path / "a.html"
+    audit(MODELS["tree"](), label=False).to_html(target)
+    assert "selection rates by the formula and engine clauses: 2 of 2 groups agree" in target.read_text()
+    monkeypatch.setitem(ENGINES, "paths", ShiftedEngine(ENGINES["paths"], 0.01))
+    audit(MODELS["tree"](), label=False).to_html(target)
+    assert "DISAGREES: selection_rate of f" in target.read_text()

@@ -16,6 +16,7 @@ from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.errors import InputError
 from justicia.metrics import RATES_OF
 from justicia.population.mixture import MixturePopulation
+from justicia.report.routes import cross_check_to_dict
 from justicia.shifting import METHODS, SUPPORT
 
 if TYPE_CHECKING:
@@ -233,39 +234,8 @@ def _shift(grouping: GroupingAudit) -> dict[str, Any] | None:
 
 
 def _cross_check(grouping: GroupingAudit) -> dict[str, Any] | None:
-    """What second routes say."""
     held = grouping.cross_check
-    if held is None:
-        return None
-    timed = fixed_time() is None
-    return {
-        "status": held.status,
-        "unchecked": {kind: held.unchecked.get(kind, 0) for kind in ("selection_rate", "tpr", "fpr")},
-        "routes": [
-            {
-                "rate": route.kind,
-                "route": route.route,
-                "name": route.name,
-                "groups": route.groups,
-                "agreed": route.agreed,
-                "largest_difference": route.largest_difference,
-                "error_probability": route.error_probability,
-                "people": route.people,
-                "seconds": round(route.seconds, 6) if timed else None,
-            }
-            for route in held.routes
-        ],
-        "disagreements": [
-            {
-                "group": one.group,
-                "rate": one.kind,
-                "verified": _bounds(one.verified),
-                "route": one.route,
-                "other": _bounds(one.other),
-            }
-            for one in held.disagreements
-        ],
-    }
+    return None if held is None else cross_check_to_dict(held, timed=fixed_time() is None)
 
 
 def _changes(changes: tuple[Change, ...] | None) -> list[dict[str, Any]] | None:
