@@ -84,5 +84,5 @@ def _outside(
         reply = program.ask(formula, LONGEST if time_limit is None else time_limit, interruption)
     if json_file not in (None, "-"):
         write_whole(json_file, reply_to_json(reply))
-    click.echo(reply_to_json(reply) if json_file == "-" else reply_to_text(program.name, reply), nl=False)
+    click.echo(reply_to_json(reply) if json_file == "-" else reply_to_text(formula, program.name, reply), nl=False)
     return 0 if reply.answered else 3

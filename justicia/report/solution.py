@@ -28,14 +28,19 @@ def solution_to_text(formula: ClauseFormula, solution: ClauseSolution) -> str:
         lines = [f"value       {float(value.lo):.12g}"]
     else:
         lines = [f"bounds      {float(value.lo):.12g} to {float(value.hi):.12g} (stopped: {solution.stopped})"]
-    if solution.assignment:
-        held = [shown(formula.name(variable)) for variable, true in solution.assignment.items() if true]
-        rest = len(solution.assignment) - len(held)
-        if held:
-            lines.append(f"true        {', '.join(held)}")
-        if rest:
-            lines.append(f"false       {f'the other {rest}' if held else f'all {rest}'} of the outermost variables")
+    lines += _assignment_lines(formula, solution.assignment)
     return "\n".join(lines) + "\n"
+
+
+def _assignment_lines(formula: ClauseFormula, assignment: dict[int, bool] | None) -> list[str]:
+    if not assignment:
+        return []
+    held = [shown(formula.name(variable)) for variable, true in assignment.items() if true]
+    lines = [f"true        {', '.join(held)}"] if held else []
+    rest = len(assignment) - len(held)
+    if rest:
+        lines.append(f"false       {f'the other {rest}' if held else f'all {rest}'} of the outermost variables")
+    return lines
 
 
 def solution_to_json(solution: ClauseSolution) -> str:
@@ -71,7 +76,7 @@ def solution_to_compatible_text(solution: ClauseSolution) -> str:
     return "\n".join(lines) + "\n"
 
 
-def reply_to_text(name: str, reply: Reply) -> str:
+def reply_to_text(formula: ClauseFormula, name: str, reply: Reply) -> str:
     """The value that an outside solver gave, and how exact its digits are; or why there is none."""
     if not reply.answered:
         lines = [f"no value    {name}: {reply.status} ({shown(reply.message, 500)})"]
@@ -79,6 +84,7 @@ def reply_to_text(name: str, reply: Reply) -> str:
             lines.append(f"it says     {reply.bounds[0]:.12g} to {reply.bounds[1]:.12g}")
     else:
         lines = [f"value       {reply.value:.12g}", f"by          {name}, to within {reply.rounding:.1g}"]
+        lines += _assignment_lines(formula, reply.assignment)
     return "\n".join(lines) + "\n"
 
 

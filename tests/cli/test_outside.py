@@ -65,6 +65,7 @@ def test_solve_with_a_program_that_cannot_be_started_exits_2(problem, tmp_path, 
         assert len(err.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_verify_by_a_command(capsys, tmp_path):
     target = tmp_path / "a.json"
     assert run(*RICCI, "--solver-command", OURS, "--json", str(target)) == 0

@@ -86,6 +86,8 @@ def run_program(
     InputError
         When the program cannot be started.
     """
+    if os.name != "posix":
+        raise InputError("outside solvers are run on Linux and macOS: this system has no process groups to end them by")
     start = time.perf_counter()
     try:
         process = subprocess.Popen(  # noqa: S603 (a program that the user names, without a shell)
@@ -221,11 +223,8 @@ def _has_ended(process: subprocess.Popen[bytes]) -> bool:
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """End the whole group, at once, and close what was read from."""
-    if hasattr(os, "killpg"):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
     for pipe in (process.stdout, process.stderr):
         if pipe is not None:
             pipe.close()
