@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from justicia.given import Seen
     from justicia.population import Population
     from justicia.population.networks import Network
     from justicia.population.stored import PopulationFile
@@ -84,6 +85,8 @@ class Audit:
         Edges at which numeric sensitive columns were cut.
     one_hot : tuple of tables.OneHot
         Features that are several columns of the table.
+    seen : Seen or None
+        What an engine was asked about the selection rates of the first grouping.
     """
 
     model: models.ModelFile
@@ -106,6 +109,7 @@ class Audit:
     given_population: PopulationFile | None = None
     bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
     one_hot: tuple[OneHot, ...] = ()
+    seen: Seen | None = None
 
     @property
     def by_group(self) -> pd.DataFrame:
@@ -409,13 +413,13 @@ def verify(
 
         frame, looked_at = (frame, frame) if file is None else with_values(frame, file.domain)
         decision, domain = encoders.encode(fitted, looked_at, roles.favorable)
+        engine = solvers.pick(solver, decision, solver_command, solver_pattern, solver_digits)
         points = domain.points(frame)
         check = encoders.check_encoding(fitted, decision, domain, frame, points, roles.favorable)
         unseen = domain.unseen(frame, points)
         added = encoders.contributions(decision, domain, points)
         _announce_features(domain.names, table, unseen)
 
-        engine = solvers.pick(solver, decision, solver_command, solver_pattern, solver_digits)
         tolerance = engine.tolerance if tolerance is None else tolerance
         groups = [tables.group_rows(table.people, names, bins=edges, missing=missing) for names in roles.groupings]
         stored = None
@@ -435,9 +439,10 @@ def verify(
             () if radius else requirements, progress,
             seen.one_hot, seen.expansion, stored, frozenset(edges),
         )  # fmt: skip
-        groupings = []
+        groupings, first = [], None
         for grouping in groups:
             asked = question.ask(grouping)
+            first = asked.looked_at if first is None else first
             strata = {kind: question.ask_stratum(grouping, kind) for kind in roles.strata}
             held_out = None
             if check_fit and file is None:
@@ -467,7 +472,7 @@ def verify(
     return Audit(
         given.file, fitted, table, roles, domain.names, unseen, decision, added, check, tuple(groupings), verdicts,
         search, tolerance, confidence, said.announcements, said.warnings, None if command is None else tuple(command),
-        file, edges, tuple(seen.one_hot),
+        file, edges, tuple(seen.one_hot), first,
     )  # fmt: skip
 
 

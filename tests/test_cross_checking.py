@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 
 import jsonschema
 import numpy as np
@@ -17,7 +18,7 @@ import justicia
 from justicia import cross_checking
 from justicia.cli import main
 from justicia.report.json import schema
-from justicia.solvers import ENGINES, external
+from justicia.solvers import ENGINES, TooLargeError, external
 from justicia.solvers.external.programs import Command
 from tests.solvers.external.misbehaving import script
 from tests.solvers.shifted_engine import ShiftedEngine
@@ -135,11 +136,31 @@ def test_exit_code_of_the_command(monkeypatch, capsys):
     assert "DISAGREES: selection_rate of White" in out
 
 
-def test_what_one_route_leaves_open_the_next_one_takes(monkeypatch):
-    monkeypatch.setattr(cross_checking, "_LIMIT", 0.0)
+class HalfWay:
+    """Bounds of the first group, nothing about the others, or a refusal."""
+
+    name, tolerance = "clauses", 1e-4
+
+    def __init__(self, engine, *, refuses):
+        self._engine, self._refuses = engine, refuses
+
+    def takes(self, decision):
+        return True
+
+    def solve(self, formula, effort):
+        if self._refuses:
+            raise TooLargeError("too large")
+        solution = self._engine.solve(formula, effort)
+        return replace(solution, lo=np.append(solution.lo[:1], 0.0), hi=np.append(solution.hi[:1], 1.0), stopped="time")
+
+
+@pytest.mark.parametrize(("refuses", "counts"), [(True, [2]), (False, [1, 1])])
+def test_what_one_route_leaves_open_the_next_one_takes(refuses, counts, monkeypatch):
+    monkeypatch.setitem(ENGINES, "clauses", HalfWay(ENGINES["clauses"], refuses=refuses))
     check = audit(MODELS["tree"](), label=False).groupings[0].cross_check
     assert check.status == "agrees"
-    assert [one.route for one in check.routes if one.groups] == ["monte carlo"]
+    assert [one.groups for one in check.routes] == counts
+    assert check.routes[-1].route == "monte carlo"
 
 
 def test_an_outside_solver_is_asked_before_people_are_drawn(monkeypatch, tmp_path):

@@ -39,8 +39,8 @@ def solve(
 ) -> int:  # fmt: skip
     """Solve the SDIMACS formula in FILE (- for standard input) exactly: e takes the maximum, a the minimum, r the mean.
 
-    Exit code 0 with the value, 3 when the time did not suffice and only bounds are known, or an outside solver gave no
-    value.
+    Exit code 0 with the value, 3 when only bounds are known (the time did not suffice, or Ctrl-C or SIGTERM came), or an
+    outside solver gave no value.
     """
     from justicia.report.solution import solution_to_compatible_text, solution_to_json, solution_to_text
     from justicia.solvers.clause_search import solve_clauses
@@ -56,7 +56,8 @@ def solve(
             raise click.UsageError("--compatible is about the engine here: leave out the other solver")
         name = "auto" if solver == "clauses" else solver
         return _outside(formula, (name, solver_command, solver_pattern, solver_digits), time_limit, json_file)
-    with Interruption() as interruption:
+    # A second signal ends the program at once.
+    with Interruption(terminate=True) as interruption:
         solution = solve_clauses(formula, time_limit, interruption)
     text = solution_to_compatible_text(solution) if compatible else solution_to_text(formula, solution)
     if json_file == "-":

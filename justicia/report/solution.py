@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from justicia.ssat.clauses import EXISTS
 from justicia.words import shown
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ def solution_to_text(formula: ClauseFormula, solution: ClauseSolution) -> str:
         lines = [f"value       {float(value.lo):.12g}"]
     else:
         lines = [f"bounds      {float(value.lo):.12g} to {float(value.hi):.12g} (stopped: {solution.stopped})"]
+    if solution.assignment and solution.stopped is not None:
+        side = (
+            f"at least {float(value.lo):.12g}" if formula.outermost[0] == EXISTS else f"at most {float(value.hi):.12g}"
+        )
+        lines.append(f"best so far {side}, not known to be optimal, with")
     lines += _assignment_lines(formula, solution.assignment)
     return "\n".join(lines) + "\n"
 
@@ -44,7 +50,10 @@ def _assignment_lines(formula: ClauseFormula, assignment: dict[int, bool] | None
 
 
 def solution_to_json(solution: ClauseSolution) -> str:
-    """JSON with the keys value (null when only bounds were reached), lo, hi, assignment and status."""
+    """JSON with the keys value (null when only bounds were reached), lo, hi, assignment and status.
+
+    With status "bounds", the assignment is the best one known so far.
+    """
     value, exact = solution.value, solution.stopped is None
     assignment = solution.assignment
     return (
