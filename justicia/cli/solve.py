@@ -39,7 +39,7 @@ def solve(
 ) -> int:  # fmt: skip
     """Solve the SDIMACS formula in FILE (- for standard input) exactly: e takes the maximum, a the minimum, r the mean.
 
-    Exit code 0 with the value, 3 when only bounds are known (the time did not suffice, or Ctrl-C or SIGTERM came), or an
+    Exit code 0 with the value, 3 when only bounds are known (the time did not suffice, or Ctrl-C or SIGTERM came) or an
     outside solver gave no value.
     """
     from justicia.report.solution import solution_to_compatible_text, solution_to_json, solution_to_text
