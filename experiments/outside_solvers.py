@@ -5,8 +5,9 @@ Usage: python -m experiments.outside_solvers [--out results] [--limit 60] [--qui
 Formulas are those of `justicia encode --digits 6`: trees on the bundled tables, one group, most favored, least favored
 and dual; rules in clauses where this version learns them; and random ones. All solvers get the same six decimals.
 Programs that are not installed are left out. Times are of the processor, in seconds; those of this package do not
-include the start of the interpreter, and compiled code is loaded before. A program gets `--limit` seconds, or less
-where that decides nothing: three and a half times what the engine here took, and five seconds at least.
+include the start of the interpreter, and compiled code is loaded before. A program gets `--limit` seconds of the
+processor, or less where that decides nothing: three and a half times what the engine here took, and three seconds at
+least.
 
 It writes outside_solvers.csv, one line a formula and solver, and prints two tables.
 """
@@ -15,12 +16,15 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 import random
 import resource
+import shlex
 import time
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from statistics import median
@@ -30,7 +34,10 @@ import numpy as np
 
 import justicia
 from benchmarks.formulas import fitted
+from justicia.models.training import TRAINABLE
 from justicia.solvers import external, solve_clauses
+from justicia.solvers.external.preparing import quantifiers
+from justicia.solvers.external.programs import ABC, SHARPSSAT, Kind, Program, locate
 from justicia.ssat import Block, ClauseFormula, Formula, from_sdimacs, to_sdimacs
 from justicia.ssat.lowering import DUAL, LEAST_FAVORED, MOST_FAVORED, lower
 from justicia.words import counted
@@ -41,7 +48,9 @@ STRUCTURES = ("independent", "tree")
 QUESTIONS = ("group", MOST_FAVORED, LEAST_FAVORED, DUAL)
 OURS = "justicia"
 AGREE = 1e-6
-LEAST_LIMIT = 5.0
+LEAST_LIMIT = 3.0
+PATIENCE = 20.0
+"""Times as long by the clock, on a machine that has other work."""
 
 
 def of_audits(model: Any, words: str, table: str, structure: str) -> Iterator[tuple[str, str, ClauseFormula]]:
@@ -59,7 +68,7 @@ def formulas(quick: bool) -> Iterator[tuple[str, str, ClauseFormula]]:
         for depth in DEPTHS[:2] if quick else DEPTHS:
             for structure in STRUCTURES:
                 yield from of_audits(fitted(table, depth), f"depth {depth}", table, structure)
-        if "cnf" in getattr(justicia.models, "TRAINED", ()):
+        if "cnf" in TRAINABLE:
             for structure in STRUCTURES:
                 yield from of_audits("cnf", "rules", table, structure)
     for seed in range(8 if quick else 100):
@@ -89,7 +98,7 @@ def children() -> float:
 
 
 def measured(
-    kind: str, name: str, formula: ClauseFormula, programs: dict[str, Any], limit: float
+    kind: str, name: str, formula: ClauseFormula, programs: dict[str, Kind], limit: float
 ) -> Iterator[dict[str, Any]]:
     """One line a solver."""
     read = from_sdimacs(to_sdimacs(formula, 6))
@@ -99,11 +108,20 @@ def measured(
     seconds = time.process_time() - start
     value = None if solution.stopped else float(solution.value.lo)
     yield {**sizes, "solver": OURS, "status": solution.stopped or "answer", "value": value, "seconds": seconds}
-    enough = limit if solution.stopped else min(limit, max(LEAST_LIMIT, 3.5 * seconds))
+    enough = math.ceil(limit if solution.stopped else min(limit, max(LEAST_LIMIT, 3.5 * seconds)))
     for solver, program in programs.items():
         before = children()
-        reply = program.ask(read, enough)
-        yield {**sizes, "solver": solver, "status": reply.status, "value": reply.value, "seconds": children() - before}
+        reply = limited(program, read, enough).ask(read, PATIENCE * enough)
+        used = children() - before
+        status = "time" if reply.status == "failed" and used >= enough else reply.status
+        yield {**sizes, "solver": solver, "status": status, "value": reply.value, "seconds": used}
+
+
+def limited(kind: Kind, formula: ClauseFormula, seconds: int) -> Program:
+    """A program that the system ends after so many seconds of the processor."""
+    more = [kind.universal] if kind.universal is not None and "a" in quantifiers(formula) else []
+    words = shlex.join([str(locate(kind)), *more, *kind.words])
+    return Program(replace(kind, words=("-c", f"ulimit -t {seconds}; exec {words}"), universal=None), "/bin/sh")
 
 
 def summary(lines: list[dict[str, Any]], solvers: list[str]) -> Iterator[str]:
@@ -166,7 +184,7 @@ def main() -> None:
     options = parser.parse_args()
     here = external.available()
     wanted = options.solvers.split(",")
-    programs = {name: external.outside_solver(name) for name in wanted if name in here}
+    programs = {kind.name: kind for kind in (ABC, SHARPSSAT) if kind.name in here and kind.name in wanted}
     absent = [name for name in wanted if name not in here]
     if absent:
         print(f"not installed, left out: {', '.join(absent)}")
