@@ -107,8 +107,8 @@ class Kind:
     hint: str
 
 
-# -p and -s switch off partial assignments and subsumption: with them, erSSAT at HEAD 7a45d5d printed values that were too
-# small, of 8 of 28 random formulas of thirty variables and of formulas of this package as well.
+# -p and -s switch off partial assignments and subsumption: with them, erSSAT at HEAD 7a45d5d printed values that were
+# too small, of 8 of 28 random formulas of thirty variables and of formulas of this package as well.
 ABC = Kind(
     "abc", "JUSTICIA_ABC", ("abc",), ("-c", f"ssat -v -p -s {_NAME}"), decimals(6), "re", ("re", "er", "ere"), None,
     "reSSAT and erSSAT are built from github.com/NTU-ALComLab/ssatABC",
