@@ -74,8 +74,24 @@ def warn_of_programs(groupings: Sequence[GroupingAudit]) -> None:
             )  # fmt: skip
 
 
-def warn_of_fit(groupings: Sequence[GroupingAudit]) -> None:
-    """Say when the population's rates are further from the rows' than their sampling error."""
+def _advice(structure: str, given: bool) -> str:
+    """What to do about a population whose rates are off those of the rows."""
+    if structure == "network":
+        return "look at the network's tables for this group if it is meant to describe these rows"
+    if given:
+        return "fit a population to this table if the one of the file is meant to describe these rows"
+    return "pass --population " + ("empirical" if structure == "auto" else "auto")
+
+
+def warn_of_fit(groupings: Sequence[GroupingAudit], *, given: bool) -> None:
+    """Say when the population's rates are further from the rows' than their sampling error.
+
+    Parameters
+    ----------
+    groupings : sequence of GroupingAudit
+    given : bool
+        The population comes from a file.
+    """
     for grouping in groupings:
         for fit in (grouping.fit, grouping.held_out):
             if fit is None or not fit.off:
@@ -83,11 +99,11 @@ def warn_of_fit(groupings: Sequence[GroupingAudit]) -> None:
             worst = max(fit.off, key=lambda group: abs(group.population - group.rows))
             logger.warning(
                 "%s: under the %s population the rate of %s is off that of %s by more than their sampling error, most "
-                "in %s: %.4f under the population, %.4f among the rows; pass --population %s",
+                "in %s: %.4f under the population, %.4f among the rows; %s",
                 " x ".join(grouping.sensitive), grouping.population.structure,
                 counted(len(fit.off), "group"), "the rows" if fit.folds is None else "rows held out",
                 ", ".join(worst.group.values()), worst.population, worst.rows,
-                "empirical" if grouping.population.structure == "auto" else "auto",
+                _advice(grouping.population.structure, given),
             )  # fmt: skip
 
 

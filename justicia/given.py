@@ -224,6 +224,8 @@ class Given:
     kinds : dict of str to str
         For each rate by true outcome, the population of the file that it is taken under.
     expansion : OneHotExpansion or None
+    people : DataFrame or None
+        The table.
     """
 
     file: PopulationFile
@@ -232,6 +234,7 @@ class Given:
     frame: pd.DataFrame
     kinds: Mapping[str, str] = field(default_factory=dict)
     expansion: OneHotExpansion | None = None
+    people: pd.DataFrame | None = None
 
     @classmethod
     def settle(
@@ -247,6 +250,7 @@ class Given:
         people: pd.DataFrame,
         groups: Sequence[Grouping],
         search: str,
+        time_limit: float | None = None,
     ) -> tuple[Given, Roles]:
         """Bring file and model together; the roles lose the true outcome where the file's is another.
 
@@ -262,11 +266,11 @@ class Given:
                 f"{did_you_mean(absent[0], file.domain.names)}"
             )
         if file.network is not None:
-            file = stated(file, decision, domain, people, roles, groups, search)
+            file = stated(file, decision, domain, people, roles, groups, search, time_limit)
         kinds = _kinds(file, roles, asked)
         if not kinds:
             roles = replace(roles, truth=None)
-        given = cls(file, decision, domain, frame, kinds, expansion)
+        given = cls(file, decision, domain, frame, kinds, expansion, people)
         given._say_what_is_unseen()
         return given, roles
 

@@ -149,6 +149,8 @@ class Question:
         seen = Seen(people, self.decision, self.decision) if self.given is None else self.given.seen(people)
         effort = replace(self.effort, watch=watch)
         solution = solve_between(self.engine, seen.population, seen.least, seen.most, effort)
+        if people.rest is not None:
+            solution = replace(solution, guarantee="bounds", stopped="time")
         return Asked(people, solution, kept, tally, seen)
 
     def _population(

@@ -55,6 +55,7 @@ class MeasureRow:
     statistical: str
     bootstrap: str
     shifted: str
+    remaining: str
     bounds: dict[str, str]
     rows: str
     interval: str
@@ -91,6 +92,7 @@ class GroupingView:
     bootstrap: str
     shift: Json | None
     moves: list[tuple[str, list[tuple[str, str]]]]
+    mediators: str
     routes: list[str]
     disagreements: list[str]
 
@@ -191,6 +193,7 @@ def _view(grouping: Json, position: int, confidence: float, search: str) -> Grou
         bootstrap=_bootstrap(grouping.get("bootstrap")),
         shift=grouping.get("shift"),
         moves=_moves(grouping.get("shift")),
+        mediators=_mediators(grouping.get("mediators")),
         routes=[] if checked is None else [*route_lines(checked), *open_lines(checked)],
         disagreements=[] if checked is None else disagreement_lines(checked),
     )
@@ -235,6 +238,7 @@ def _row(group: Json, marks: dict[str, str]) -> GroupRow:
         "statistical": text(None if rate is None else rate.get("statistical")),
         "bootstrap": text(interval if interval and not str(interval.get("method")).startswith("statistical") else None),
         "shifted": text(rate if shift is not None else None),
+        "remaining": text(_narrowest(rate)),
         "rows": "–" if sample is None else f"{sample['value']:.4f}",
         "interval": "–" if sample is None else f"{sample['lo']:.4f} to {sample['hi']:.4f}",
         "positives": "–" if group.get("positives") is None else f"{group['positives']:,}",
@@ -250,6 +254,12 @@ def _row(group: Json, marks: dict[str, str]) -> GroupRow:
     return GroupRow(values, name, cells, marks.get(name, ""), off, group.get("note") or "")
 
 
+def _narrowest(held: Json | None) -> Json | None:
+    """What remains of a rate or measure with the mediators of the most favored group."""
+    remaining: Json | None = None if held is None else held.get("remaining")
+    return None if remaining is None else remaining.get("statistical") or remaining
+
+
 def _sample(held: Json | None) -> str:
     return "–" if held is None or held.get("value") is None else f"{held['value']:.4f}"
 
@@ -263,6 +273,7 @@ def _columns(rows: list[GroupRow], confidence: float) -> list[tuple[str, str]]:
         "statistical": "statistical",
         "bootstrap": "bootstrap",
         "shifted": "shifted",
+        "remaining": "remaining",
         "rows": "rows",
         "interval": f"{100 * confidence:.6g} % interval",
     }
@@ -358,6 +369,7 @@ def _measure(name: str, held: Json, grouping: Json) -> MeasureRow:
         statistical=text(held.get("statistical")),
         bootstrap=text(bootstrap),
         shifted=text(held) if moved else "–",
+        remaining=text(_narrowest(held)),
         bounds={key: text(held.get(key)) for key in ("total_variation", "confidence_box", "given_structure")},
         rows="undefined" if sample.get("value") is None else f"{sample['value']:.4f}",
         interval="–" if lo is None or hi is None else f"{lo:.4f} to {hi:.4f}",
@@ -369,7 +381,12 @@ def _measure(name: str, held: Json, grouping: Json) -> MeasureRow:
 def _measure_columns(grouping: Json, confidence: float) -> list[tuple[str, str]]:
     rows = [_measure(name, held, grouping) for name, held in grouping["measures"].items() if held is not None]
     columns = [("verified", "verified")] if any(enclosure(held) for held in grouping["measures"].values()) else []
-    optional = (("statistical", "statistical"), ("bootstrap", "bootstrap"), ("shifted", "shifted"))
+    optional = (
+        ("statistical", "statistical"),
+        ("bootstrap", "bootstrap"),
+        ("shifted", "shifted"),
+        ("remaining", "remaining"),
+    )
     columns += [(key, heading) for key, heading in optional if any(getattr(row, key) != "–" for row in rows)]
     return [*columns, ("rows", "rows"), ("interval", f"{100 * confidence:.6g} % interval")]
 
@@ -440,6 +457,20 @@ def _bootstrap(held: Json | None) -> str:
         return ""
     line = f"{held['reached']:,} of {held['replicates']:,} replicates drawn from the population and fitted again"
     return f"{line}; {held['stopped']}" if held.get("stopped") else line
+
+
+def _mediators(held: Json | None) -> str:
+    """How the mediators are drawn; empty without any."""
+    if held is None:
+        return ""
+    names = [
+        f"{shown(name, 60)} (given {', '.join(shown(one, 60) for one in held['parents'][name])})"
+        if name in held["parents"]
+        else shown(name, 60)
+        for name in held["names"]
+    ]
+    groups = " or ".join(group_name(group) for group in held["drawn_as_in"])
+    return f"{', '.join(names)}, drawn as in {groups}" + ("" if held["certain"] else ", which may not be the one")
 
 
 def _moves(shift: Json | None) -> list[tuple[str, list[tuple[str, str]]]]:

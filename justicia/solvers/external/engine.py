@@ -30,6 +30,11 @@ class External:
     Parameters
     ----------
     program : OutsideSolver
+
+    Attributes
+    ----------
+    unanswered : int
+        Questions that it gave no answer to so far.
     """
 
     tolerance = 1e-3
@@ -37,6 +42,7 @@ class External:
 
     def __init__(self, program: OutsideSolver) -> None:
         self.name = program.name
+        self.unanswered = 0
         self._program = program
 
     def takes(self, decision: Decision) -> bool:
@@ -72,6 +78,7 @@ class External:
                     low[group], high[group] = enclosed(reply)
                 else:
                     problems[group] = f"{reply.status}: {reply.message}"
+        self.unanswered += len(problems)
         return Solution(
             low,
             high,
