@@ -63,16 +63,18 @@ def of_audits(model: Any, words: str, table: str, structure: str) -> Iterator[tu
 
 
 def formulas(quick: bool) -> Iterator[tuple[str, str, ClauseFormula]]:
-    """All formulas: kind, name, formula."""
-    for table in TABLES[:2] if quick else TABLES:
-        for depth in DEPTHS[:2] if quick else DEPTHS:
-            for structure in STRUCTURES:
-                yield from of_audits(fitted(table, depth), f"depth {depth}", table, structure)
-        if "cnf" in TRAINABLE:
-            for structure in STRUCTURES:
-                yield from of_audits("cnf", "rules", table, structure)
+    """All formulas, small ones first: kind, name, formula."""
+    tables = TABLES[:2] if quick else TABLES
     for seed in range(8 if quick else 100):
         yield "random", f"random {seed}", random_formula(seed)
+    for depth in DEPTHS[:2] if quick else DEPTHS:
+        for table in tables:
+            for structure in STRUCTURES:
+                yield from of_audits(fitted(table, depth), f"depth {depth}", table, structure)
+    if "cnf" in TRAINABLE:
+        for table in tables:
+            for structure in STRUCTURES:
+                yield from of_audits("cnf", "rules", table, structure)
 
 
 def random_formula(seed: int) -> ClauseFormula:
@@ -200,7 +202,7 @@ def main() -> None:
             for line in measured(kind, name, formula, programs, options.limit):
                 writer.writerow(line)
                 lines.append(line)
-            file.flush()
+                file.flush()
     print("\n".join(summary(lines, list(programs))))
 
 
