@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from justicia import encoders, models, solvers, tables
 from justicia.bootstrap import check_replicates
-from justicia.cautions import warn_of_fit, warn_of_weakness, warn_of_width
+from justicia.cautions import warn_of_fit, warn_of_programs, warn_of_weakness, warn_of_width
 from justicia.choices import check_choices, check_numbers
 from justicia.collecting import Announcements
 from justicia.comparison import GroupingAudit, compare
 from justicia.conditional import conditional_audit, settle_factors, strata_groupings
+from justicia.cross_checking import cross_check as check_by_another_route
 from justicia.enclosure import Enclosure
 from justicia.errors import InputError
 from justicia.fitting import held_out_fit
@@ -94,6 +95,8 @@ class Audit:
         Columns that the model takes, in its order.
     domain : Domain or None
         The features that the decision is over, cut into cells.
+    unanswered : int
+        Questions that an outside solver gave no answer to.
     """
 
     model: models.ModelFile
@@ -119,6 +122,7 @@ class Audit:
     seen: Seen | None = None
     columns: tuple[str, ...] = ()
     domain: Domain | None = None
+    unanswered: int = 0
 
     @property
     def by_group(self) -> pd.DataFrame:
@@ -219,8 +223,15 @@ class Audit:
 
     @property
     def exit_code(self) -> int:
-        """0 when every requirement is met, 1 when one is breached, 3 when one is undecided."""
-        return exit_code_of(self.requirements)
+        """The gravest that holds, by the command line's numbers.
+
+        4 when a cross-check disagrees; 1 when a requirement is breached; 3 when one is undecided, an outside solver
+        gave no answer, or some group has no second route; else 0.
+        """
+        checks = {grouping.cross_check.status for grouping in self.groupings if grouping.cross_check is not None}
+        if "disagrees" in checks:
+            return 4
+        return exit_code_of(self.requirements) or (3 if "incomplete" in checks or self.unanswered else 0)
 
     def to_dict(self) -> dict[str, Any]:
         """The audit as the JSON contract ``justicia.audit/1`` has it."""
@@ -300,6 +311,10 @@ def verify(
     population: str | os.PathLike[str] | PopulationFile | Network = "auto",
     search: str = "enumerate",
     solver: str = "auto",
+    solver_command: str | None = None,
+    solver_pattern: str | None = None,
+    solver_digits: int | None = None,
+    cross_check: bool = False,
     time_limit: float | None = None,
     tolerance: float | None = None,
     delta: float = solvers.DELTA,
@@ -347,7 +362,17 @@ def verify(
     search : str
         "enumerate": every group; "learn": the most and least favored, found by branch and bound.
     solver : str
-        "auto" or the name of an engine.
+        "auto", the name of an engine, or an outside solver: "abc", "sharpssat", "pyganak", "d4", or "external", which
+        is `solver_command` or the first of them that is found.
+    solver_command : str, optional
+        A program that solves SDIMACS formulas, such as "mysolver {file}"; no shell reads it.
+    solver_pattern : str, optional
+        A regular expression for the line that it prints the value in, the value in parentheses. Without it the closing
+        lines of reSSAT, erSSAT and SharpSSAT are looked for.
+    solver_digits : int, optional
+        Decimals of a probability that it reads, 6 unless told; 0: all of them.
+    cross_check : bool
+        Take a second route to every rate, and compare; see `justicia.cross_checking`.
     time_limit : float, optional
         Seconds for the engine; bounds reached so far are the answer then.
     tolerance : float
@@ -461,7 +486,7 @@ def verify(
 
         frame, looked_at = (frame, frame) if file is None else with_values(frame, file.domain)
         decision, domain = encoders.encode(fitted, looked_at, roles.favorable)
-        engine = solvers.pick(solver, decision)
+        engine = solvers.pick(solver, decision, solver_command, solver_pattern, solver_digits)
         points = domain.points(frame)
         check = encoders.check_encoding(fitted, decision, domain, frame, points, roles.favorable)
         unseen = domain.unseen(frame, points)
@@ -505,21 +530,27 @@ def verify(
             uncertainty = uncertainty_of(
                 question, grouping, answers, check.selected, confidence, bounds=bounds, replicates=replicates, seed=seed
             )
+            checked = None
+            if cross_check:
+                checked = check_by_another_route(
+                    question, grouping, answers, lambda people: encoders.predictions(fitted, people, roles.favorable),
+                    check.selected, seed,
+                )  # fmt: skip
             shifts = {
                 kind: shift_rates(held, radius, len(grouping.groups), time_limit)
                 for kind, held in answers.items()
                 if radius
             }
             remaining = remaining_rates(question, grouping, answers, between) if between else None
-            groupings.append(
-                compare(
-                    grouping, asked.people, asked.solution, check.selected, strata, confidence, held_out, uncertainty,
-                    shifts, position,
-                    conditional_audit(question, grouping, strata_of, check.selected, confidence, position, radius),
-                    remaining,
-                )
+            compared = compare(
+                grouping, asked.people, asked.solution, check.selected, strata, confidence, held_out, uncertainty,
+                shifts, position,
+                conditional_audit(question, grouping, strata_of, check.selected, confidence, position, radius),
+                remaining,
             )  # fmt: skip
+            groupings.append(replace(compared, cross_check=checked))
         warn_of_weakness(groupings, roles, check, asked=inputs.label is not None)
+        warn_of_programs(groupings)
         warn_of_width(groupings, tolerance, time_limit, interrupted=question.effort.interruption.pressed)
         warn_of_fit(groupings, given=file is not None)
         verdicts = judge_all(requirements, groupings)
@@ -527,7 +558,7 @@ def verify(
     return Audit(
         inputs.file, fitted, table, roles, domain.names, unseen, decision, added, check, tuple(groupings), verdicts,
         search, tolerance, confidence, said.announcements, said.warnings, None if command is None else tuple(command),
-        file, edges, tuple(seen.one_hot), first, tuple(columns), domain,
+        file, edges, tuple(seen.one_hot), first, tuple(columns), domain, getattr(engine, "unanswered", 0),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from justicia.enclosure import EXACT
 from justicia.population.networks.population import GivenNetwork
-from justicia.words import counted
+from justicia.words import counted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from justicia import encoders, tables
     from justicia.comparison import GroupingAudit
 
-__all__ = ["warn_of_fit", "warn_of_weakness", "warn_of_width"]
+__all__ = ["warn_of_fit", "warn_of_programs", "warn_of_weakness", "warn_of_width"]
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +41,8 @@ def warn_of_width(
     stopped = {one for grouping in groupings for one in grouping.stopped}
     if interrupted:
         why = "interrupted"
+    elif "program" in stopped:
+        why = "the outside solver gave no answer to all questions"
     elif "memory" in stopped:
         why = "memory ran out"
     elif stopped == {"settled"}:
@@ -63,6 +65,18 @@ def warn_of_width(
     else:
         why = "that much probability lies at the threshold of the score, or too near to be told apart"
     logger.warning("rates are certain to within %.2g only, not to the tolerance %.2g: %s", widest, tolerance, why)
+
+
+def warn_of_programs(groupings: Sequence[GroupingAudit]) -> None:
+    """Say for which groups an outside solver gave no answer, and why."""
+    for grouping in groupings:
+        for kind, problems in grouping.problems.items():
+            reasons = dict.fromkeys(problems.values())
+            logger.warning(
+                "solver %s gave no answer to the %s of %s of %s: %s",
+                grouping.solution.engine, kind, counted(len(problems), "group"), " x ".join(grouping.sensitive),
+                "; ".join(shown(reason, 300) for reason in list(reasons)[:3]),
+            )  # fmt: skip
 
 
 def _advice(structure: str, given: bool) -> str:

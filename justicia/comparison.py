@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.conditional import ConditionalAudit
+    from justicia.cross_checking import CrossCheck
     from justicia.population import Population
     from justicia.questions import Asked
     from justicia.remaining import Remaining
@@ -169,6 +170,8 @@ class GroupingAudit:
         The same inside each stratum of a lawful factor; None when none was named.
     remaining : Remaining or None
         Rates and measures with the mediators of the most favored group; None when there are none.
+    cross_check : CrossCheck or None
+        What second routes to the rates say; None when they were not asked for.
     """
 
     sensitive: tuple[str, ...]
@@ -186,6 +189,17 @@ class GroupingAudit:
     evidence: Evidence
     conditional: ConditionalAudit | None = None
     remaining: Remaining | None = None
+    cross_check: CrossCheck | None = None
+
+    @property
+    def problems(self) -> dict[str, dict[int, str]]:
+        """By kind of rate, groups that an outside solver gave no answer for, and why; kinds without any left out."""
+        held = {"selection_rate": dict(self.solution.problems)}
+        for kind, part in self.strata.items():
+            if part.asked is not None:
+                kept = part.asked.kept.tolist()
+                held[kind] = {kept[group]: why for group, why in part.asked.solution.problems.items()}
+        return {kind: problems for kind, problems in held.items() if problems}
 
     @property
     def group_names(self) -> list[dict[str, str]]:

@@ -2,7 +2,7 @@
 
 Standard output carries the answer; announcements, warnings and errors go to standard error. Exit codes: 0 done and
 every requirement met, 1 a requirement is breached, 2 bad call or bad input, 3 undecided or interrupted, 4 the encoding
-does not reproduce the model.
+does not reproduce the model, or a cross-check or the self-test disagrees.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from justicia.cli.encode import encode
 from justicia.cli.generations import generations
 from justicia.cli.population import population
 from justicia.cli.report import report
+from justicia.cli.selftest import selftest
 from justicia.cli.solve import solve
 from justicia.cli.verify import verify
 from justicia.errors import JusticiaError
@@ -42,6 +43,7 @@ cli.add_command(population)
 cli.add_command(datasets)
 cli.add_command(encode)
 cli.add_command(solve)
+cli.add_command(selftest)
 cli.add_command(report)
 cli.add_command(generations)
 

@@ -11,7 +11,15 @@ import click
 
 from justicia.words import shown
 
-__all__ = ["announcing", "delimiter_of", "named_list", "named_lists", "names_of", "table_options"]
+__all__ = [
+    "announcing",
+    "delimiter_of",
+    "named_list",
+    "named_lists",
+    "names_of",
+    "outside_options",
+    "table_options",
+]
 
 _TABLE = (
     click.option(
@@ -42,6 +50,34 @@ _TABLE = (
 def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say what the columns of a table are, and how a CSV file is read."""
     for option in reversed(_TABLE):
+        command = option(command)
+    return command
+
+
+_OUTSIDE = (
+    click.option(
+        "--solver-command",
+        metavar="'PROGRAM {file}'",
+        help="Ask this program, which reads SDIMACS; implies --solver external. No shell reads it.",
+    ),
+    click.option(
+        "--solver-pattern",
+        metavar="REGEX",
+        help="Of the line in which the program prints the value, the value in parentheses.  [default: the closing "
+        "lines of reSSAT, erSSAT and SharpSSAT]",
+    ),
+    click.option(
+        "--solver-digits",
+        type=click.IntRange(0, 1000),
+        metavar="N",
+        help="Decimals of a probability that the program reads; 0: all.  [default: 6]",
+    ),
+)
+
+
+def outside_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say which other program is asked, and how."""
+    for option in reversed(_OUTSIDE):
         command = option(command)
     return command
 

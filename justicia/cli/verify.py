@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
+from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, outside_options, table_options
 from justicia.cli.population import write_population
 from justicia.progress import Bar
 
@@ -48,7 +48,15 @@ logger = logging.getLogger(__name__)
     default="auto",
     show_default=True,
     metavar="auto|NAME",
-    help="paths, satisfied_clauses, sums, fourier, branch_and_bound or clauses.",
+    help="paths, satisfied_clauses, sums, fourier, branch_and_bound or clauses; or outside: abc, sharpssat, d4, "
+    "pyganak, external.",
+)
+@outside_options
+@click.option(
+    "--cross-check",
+    is_flag=True,
+    help="Take a second route to every rate: another engine, the formula, an outside solver, or drawn people; exit "
+    "code 4 when they disagree.",
 )
 @click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Then bounds are the answer.")
 @click.option(
@@ -135,7 +143,11 @@ logger = logging.getLogger(__name__)
 @click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
 @table_options
 @click.option(
-    "--seed", type=int, default=0, show_default=True, help="For a model trained here, --check-fit and --bootstrap."
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="For a model trained here, --check-fit, --bootstrap and --cross-check.",
 )
 @click.option("--trust-model", is_flag=True, help="Load whatever the model file holds; runs code of whoever made it.")
 @click.option("--all-groups", is_flag=True, help="Print every group, however many there are.")

@@ -14,6 +14,7 @@ from justicia.metrics import COMPARISONS, CONDITIONAL, MEASURES, RATES_OF
 from justicia.models.rule_files import rule_json
 from justicia.population.mixture import MixturePopulation
 from justicia.report.comparisons import references
+from justicia.report.routes import cross_check_to_dict
 from justicia.report.scores import favorable_of, stated_rule
 from justicia.report.times import created, fixed_time
 from justicia.shifting import METHODS, SUPPORT
@@ -177,6 +178,7 @@ def _grouping(grouping: GroupingAudit, confidence: float, given: PopulationFile 
         "bounds": _claims(grouping, confidence),
         "bootstrap": _bootstrap(grouping),
         "shift": _shift(grouping),
+        "cross_check": _cross_check(grouping),
         "mediators": _mediators(grouping),
         "reference": grouping.reference,
         "groups": [_group(group, grouping, confidence, beside[id(group)]) for group in grouping.reported],
@@ -308,6 +310,11 @@ def _shift(grouping: GroupingAudit) -> dict[str, Any] | None:
         "most_favored_raised_by": None if most is None else _changes(most.highest),
         "least_favored_lowered_by": None if least is None else _changes(least.lowest),
     }
+
+
+def _cross_check(grouping: GroupingAudit) -> dict[str, Any] | None:
+    held = grouping.cross_check
+    return None if held is None else cross_check_to_dict(held, timed=fixed_time() is None)
 
 
 def _mediators(grouping: GroupingAudit) -> dict[str, Any] | None:

@@ -10,9 +10,16 @@ from justicia.words import shown
 
 if TYPE_CHECKING:
     from justicia.solvers.clause_search import ClauseSolution
+    from justicia.solvers.external import Reply
     from justicia.ssat import ClauseFormula
 
-__all__ = ["solution_to_compatible_text", "solution_to_json", "solution_to_text"]
+__all__ = [
+    "reply_to_json",
+    "reply_to_text",
+    "solution_to_compatible_text",
+    "solution_to_json",
+    "solution_to_text",
+]
 
 
 def solution_to_text(formula: ClauseFormula, solution: ClauseSolution) -> str:
@@ -22,21 +29,24 @@ def solution_to_text(formula: ClauseFormula, solution: ClauseSolution) -> str:
         lines = [f"value       {float(value.lo):.12g}"]
     else:
         lines = [f"bounds      {float(value.lo):.12g} to {float(value.hi):.12g} (stopped: {solution.stopped})"]
-    if solution.assignment:
-        held = [shown(formula.name(variable)) for variable, true in solution.assignment.items() if true]
-        rest = len(solution.assignment) - len(held)
-        if solution.stopped is not None:
-            side = (
-                f"at least {float(value.lo):.12g}"
-                if formula.outermost[0] == EXISTS
-                else f"at most {float(value.hi):.12g}"
-            )
-            lines.append(f"best so far {side}, not known to be optimal, with")
-        if held:
-            lines.append(f"true        {', '.join(held)}")
-        if rest:
-            lines.append(f"false       {f'the other {rest}' if held else f'all {rest}'} of the outermost variables")
+    if solution.assignment and solution.stopped is not None:
+        side = (
+            f"at least {float(value.lo):.12g}" if formula.outermost[0] == EXISTS else f"at most {float(value.hi):.12g}"
+        )
+        lines.append(f"best so far {side}, not known to be optimal, with")
+    lines += _assignment_lines(formula, solution.assignment)
     return "\n".join(lines) + "\n"
+
+
+def _assignment_lines(formula: ClauseFormula, assignment: dict[int, bool] | None) -> list[str]:
+    if not assignment:
+        return []
+    held = [shown(formula.name(variable)) for variable, true in assignment.items() if true]
+    lines = [f"true        {', '.join(held)}"] if held else []
+    rest = len(assignment) - len(held)
+    if rest:
+        lines.append(f"false       {f'the other {rest}' if held else f'all {rest}'} of the outermost variables")
+    return lines
 
 
 def solution_to_json(solution: ClauseSolution) -> str:
@@ -73,3 +83,39 @@ def solution_to_compatible_text(solution: ClauseSolution) -> str:
         literals = [number if held else -number for number, held in solution.assignment.items()]
         lines += ["  > Found an optimizing assignment to exist vars:", f"\t{' '.join(map(str, [*literals, 0]))}"]
     return "\n".join(lines) + "\n"
+
+
+def reply_to_text(formula: ClauseFormula, name: str, reply: Reply) -> str:
+    """The value that an outside solver gave, and how exact its digits are; or why there is none."""
+    if not reply.answered:
+        lines = [f"no value    {name}: {reply.status} ({shown(reply.message, 500)})"]
+        if reply.bounds is not None:
+            lines.append(f"it says     {reply.bounds[0]:.12g} to {reply.bounds[1]:.12g}")
+    else:
+        lines = [f"value       {reply.value:.12g}", f"by          {name}, to within {reply.rounding:.1g}"]
+        lines += _assignment_lines(formula, reply.assignment)
+    return "\n".join(lines) + "\n"
+
+
+def reply_to_json(reply: Reply) -> str:
+    """JSON with the keys of `solution_to_json`; status is that of the outside solver, and message says why."""
+    from justicia.solvers.external import enclosed
+
+    ends = enclosed(reply) if reply.answered else (None, None)
+    assignment = reply.assignment
+    return (
+        json.dumps(
+            {
+                "value": reply.value,
+                "lo": ends[0],
+                "hi": ends[1],
+                "assignment": None
+                if assignment is None
+                else {str(number): held for number, held in assignment.items()},
+                "status": reply.status,
+                "message": reply.message,
+            },
+            indent=2,
+        )
+        + "\n"
+    )

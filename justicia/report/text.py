@@ -25,8 +25,10 @@ from justicia.report.groups import (
     outside,
     percent,
 )
+from justicia.report.routes import cross_check_text
 from justicia.report.scores import rule_lines, rule_text, score_table, stated_rule
 from justicia.shifting import METHODS, SUPPORT
+from justicia.solvers.external import EXTERNAL, NAMES
 from justicia.words import counted, shown
 
 if TYPE_CHECKING:
@@ -151,13 +153,16 @@ def _fit(audit: Audit) -> str:
 
 def _guarantee(audit: Audit) -> str:
     kinds = {grouping.solution.guarantee for grouping in audit.groupings}
+    outside = audit.groupings[0].solution.engine in (EXTERNAL, *NAMES)
     if kinds == {"exact"}:
-        return "exact"
+        return "exact, as that program says" if outside else "exact"
     if any(grouping.solution.search == "learn" for grouping in audit.groupings):
         return "bounds: the true rate certainly lies between them"
     enclosures = [held for grouping in audit.groupings for held in grouping.solution.enclosures]
     widest = max(float(held.hi) - float(held.lo) for held in enclosures)
     says = f"bounds at most {widest:.1e} apart: the true rate certainly lies between them"
+    if outside:
+        says = f"bounds at most {widest:.1e} apart, which that program's answers and digits leave"
     inner = [one for grouping in audit.groupings for one in grouping.solution.intervals if one is not None]
     if inner:
         widest = max(float(one.hi) - float(one.lo) for one in inner)
@@ -193,6 +198,8 @@ def _grouping(
             held = grouping.shifted(extreme)
             if held is not None:
                 facts.add_row(title_, _text(f"{', '.join(extreme.group.values())}: {_moved(getattr(held, way))}"))
+    if grouping.cross_check is not None:
+        facts.add_row("cross-check", cross_check_text(grouping.cross_check))
     measures = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     inner = any(measure.statistical is not None for measure in grouping.measures.values())
     drawn = grouping.uncertainty.bootstrap is not None

@@ -9,6 +9,7 @@ from justicia.enclosure import EXACT, Enclosure
 from justicia.metrics.definitions import DEFINITIONS, SOURCE_OF_RATE
 from justicia.report.groups import number
 from justicia.report.pictures import Chart, Graph, chart, graph
+from justicia.report.routes import disagreement_lines, open_lines, route_lines
 from justicia.words import counted, shown
 
 __all__ = ["GroupRow", "GroupingView", "MeasureRow", "group_name", "groupings_of", "headline", "title_of"]
@@ -92,6 +93,8 @@ class GroupingView:
     shift: Json | None
     moves: list[tuple[str, list[tuple[str, str]]]]
     mediators: str
+    routes: list[str]
+    disagreements: list[str]
 
 
 def title_of(held: Json) -> str:
@@ -159,6 +162,7 @@ def _view(grouping: Json, position: int, confidence: float, search: str) -> Grou
             marks[group_name(held["group"])] = mark
     parents = (grouping.get("population") or {}).get("parents") or {}
     rows = [_row(group, marks) for group in groups]
+    checked = grouping.get("cross_check")
     measures = [_measure(name, held, grouping) for name, held in grouping["measures"].items() if held is not None]
     return GroupingView(
         title=" × ".join(shown(name, 60) for name in grouping["sensitive"]) or "everyone",
@@ -190,6 +194,8 @@ def _view(grouping: Json, position: int, confidence: float, search: str) -> Grou
         shift=grouping.get("shift"),
         moves=_moves(grouping.get("shift")),
         mediators=_mediators(grouping.get("mediators")),
+        routes=[] if checked is None else [*route_lines(checked), *open_lines(checked)],
+        disagreements=[] if checked is None else disagreement_lines(checked),
     )
 
 

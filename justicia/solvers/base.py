@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -84,8 +84,10 @@ class Solution:
         probability of `delta`.
     delta : float or None
     stopped : str or None
-        Why the bounds are wider than asked for: "time", "settled", "interrupted" or "memory"; "estimated" where the
-        statistical bounds are the answer.
+        Why the bounds are wider than asked for: "time", "settled", "interrupted", "memory" or "program"; "estimated"
+        where the statistical bounds are the answer.
+    problems : mapping of int to str
+        Groups that an outside program gave no answer for, and why: a status, a colon, and the reason.
     """
 
     lo: np.ndarray
@@ -99,6 +101,7 @@ class Solution:
     interval: tuple[np.ndarray, np.ndarray] | None = None
     delta: float | None = None
     stopped: str | None = None
+    problems: Mapping[int, str] = field(default_factory=dict)
 
     @cached_property
     def enclosures(self) -> tuple[Enclosure, ...]:
