@@ -7,6 +7,7 @@ from typing import Any
 
 from justicia.enclosure import EXACT, Enclosure
 from justicia.metrics.definitions import DEFINITIONS, SOURCE_OF_RATE
+from justicia.report.beside import ReferenceView, StrataView, reference_of, strata_of
 from justicia.report.groups import number
 from justicia.report.pictures import Chart, Graph, chart, graph
 from justicia.report.routes import disagreement_lines, open_lines, route_lines
@@ -93,6 +94,8 @@ class GroupingView:
     shift: Json | None
     moves: list[tuple[str, list[tuple[str, str]]]]
     mediators: str
+    reference: ReferenceView | None
+    strata: StrataView | None
     routes: list[str]
     disagreements: list[str]
 
@@ -163,7 +166,8 @@ def _view(grouping: Json, position: int, confidence: float, search: str) -> Grou
     parents = (grouping.get("population") or {}).get("parents") or {}
     rows = [_row(group, marks) for group in groups]
     checked = grouping.get("cross_check")
-    measures = [_measure(name, held, grouping) for name, held in grouping["measures"].items() if held is not None]
+    between = [(name, held) for name, held in grouping["measures"].items() if not name.startswith("conditional_")]
+    measures = [_measure(name, held, grouping) for name, held in between if held is not None]
     return GroupingView(
         title=" × ".join(shown(name, 60) for name in grouping["sensitive"]) or "everyone",
         anchor=f"grouping-{position + 1}",
@@ -194,6 +198,8 @@ def _view(grouping: Json, position: int, confidence: float, search: str) -> Grou
         shift=grouping.get("shift"),
         moves=_moves(grouping.get("shift")),
         mediators=_mediators(grouping.get("mediators")),
+        reference=reference_of(grouping),
+        strata=strata_of(grouping),
         routes=[] if checked is None else [*route_lines(checked), *open_lines(checked)],
         disagreements=[] if checked is None else disagreement_lines(checked),
     )
@@ -247,6 +253,8 @@ def _row(group: Json, marks: dict[str, str]) -> GroupRow:
         "fpr": text(group.get("fpr")),
         "rows_tpr": _sample(group.get("sample_tpr")),
         "rows_fpr": _sample(group.get("sample_fpr")),
+        "precision": text(group.get("precision")),
+        "rows_precision": _sample(group.get("sample_precision")),
     }
     found = enclosure(_rate(group))
     off = found is not None and sample is not None and (found.hi < sample["lo"] or found.lo > sample["hi"])
@@ -289,6 +297,8 @@ def _label_columns(rows: list[GroupRow]) -> list[tuple[str, str]]:
         "negatives": "others",
         "fpr": "FPR",
         "rows_fpr": "FPR, rows",
+        "precision": "precision",
+        "rows_precision": "precision, rows",
     }
     held = _telling(headings, rows)
     return held if any(key not in ("positives", "negatives") for key, _ in held) else []
@@ -379,7 +389,11 @@ def _measure(name: str, held: Json, grouping: Json) -> MeasureRow:
 
 
 def _measure_columns(grouping: Json, confidence: float) -> list[tuple[str, str]]:
-    rows = [_measure(name, held, grouping) for name, held in grouping["measures"].items() if held is not None]
+    rows = [
+        _measure(name, held, grouping)
+        for name, held in grouping["measures"].items()
+        if held is not None and not name.startswith("conditional_")
+    ]
     columns = [("verified", "verified")] if any(enclosure(held) for held in grouping["measures"].values()) else []
     optional = (
         ("statistical", "statistical"),

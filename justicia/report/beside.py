@@ -1,0 +1,110 @@
+"""What the HTML report says beside the groups themselves: the reference group, and strata of lawful factors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from justicia.enclosure import Enclosure
+from justicia.report.groups import number
+from justicia.words import counted, shown
+
+__all__ = ["ReferenceView", "StrataView", "reference_of", "strata_of"]
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ReferenceView:
+    """Groups beside the reference group.
+
+    Attributes
+    ----------
+    name : str
+        Of the reference group.
+    groups : list of (str, list of str)
+        Name, verified ratio and difference, those of the rows.
+    measures : list of (str, str, str)
+        Name, verified and rows.
+    """
+
+    name: str
+    groups: list[tuple[str, list[str]]]
+    measures: list[tuple[str, str, str]]
+
+
+@dataclass(frozen=True)
+class StrataView:
+    """Groups inside each stratum of lawful factors.
+
+    Attributes
+    ----------
+    factors : str
+    strata : list of (str, str, list of str)
+        Name, people, and verified and rows' ratio and difference.
+    worst : list of (str, str, str)
+        Measure, value over all strata, and where it is worst.
+    alone : str
+        Strata of one group only, where there is nothing to compare; empty when there are none.
+    """
+
+    factors: str
+    strata: list[tuple[str, str, list[str]]]
+    worst: list[tuple[str, str, str]]
+    alone: str
+
+
+def reference_of(grouping: Json) -> ReferenceView | None:
+    """The groups beside the reference group; None where none was named."""
+    if not grouping.get("reference"):
+        return None
+    groups = []
+    for group in grouping["groups"]:
+        held = group.get("to_reference")
+        if held is not None:
+            keys = ("ratio", "difference", "sample_ratio", "sample_difference")
+            groups.append((_name(group["group"]), [_value(held.get(key)) for key in keys]))
+    measures = [
+        (name.replace("_", " "), _value(held), _sample(held))
+        for name, measure in grouping["measures"].items()
+        if measure is not None and (held := measure.get("to_reference")) is not None
+    ]
+    return ReferenceView(_name(grouping["reference"]), groups, measures)
+
+
+def strata_of(grouping: Json) -> StrataView | None:
+    """The strata of lawful factors; None where none was named."""
+    conditional = grouping.get("conditional")
+    if conditional is None:
+        return None
+    strata = []
+    for stratum in conditional["strata"]:
+        ratio, difference = stratum["disparate_impact"], stratum["statistical_parity_difference"]
+        cells = [_value(ratio), _sample(ratio), _value(difference), _sample(difference)]
+        strata.append((_name(stratum["stratum"]), f"{stratum['n']:,}", cells))
+    worst = [
+        (name.replace("_", " "), _value(held), _name(held.get("stratum")))
+        for name, held in grouping["measures"].items()
+        if held is not None and name.startswith("conditional_")
+    ]
+    alone = conditional["one_group_only"]
+    says = f"{counted(len(alone), 'stratum', 'strata')} with people of one group only" if alone else ""
+    return StrataView(" × ".join(shown(name, 60) for name in conditional["given"]), strata, worst, says)
+
+
+def _name(group: Json | None) -> str:
+    return ", ".join(shown(value, 60) for value in (group or {}).values()) or "–"
+
+
+def _value(held: Any) -> str:
+    """A number, or the ends of a range; undefined where there is none."""
+    if isinstance(held, (int, float)):
+        return f"{held:.4f}"
+    if held is None or held.get("lo") is None:
+        return "undefined"
+    return number(Enclosure(held["lo"], held["hi"]))
+
+
+def _sample(held: Json | None) -> str:
+    sample = (held or {}).get("sample")
+    return "undefined" if sample is None or sample.get("value") is None else f"{sample['value']:.4f}"
