@@ -109,7 +109,7 @@ def test_groups_and_measures_are_those_by_hand(page):
     assert "0.250000 (<=50K) ÷ 0.750000 (m)" in rows["disparate impact"][0]
     assert rows["statistical parity difference"][1] == "0.5000"
     outcome = _table(page, "By true outcome")
-    assert outcome[1] == ["m", "3", "1.0000", "1.0000", "1", "0.0000", "0.0000"]
+    assert outcome[1] == ["m", "3", "1.0000", "1.0000", "1", "0.0000", "0.0000", "1.0000", "1.0000"]
 
 
 def test_verdicts_are_told_by_symbol_and_word(page):
@@ -222,3 +222,30 @@ def test_a_rule_is_written_out():
     assert codes[at : at + 4] == ["<yes>", "no", '("a <b>" = "y & z" or n > 2.5)', "(sex != f)"]
     text = " ".join("".join(page.itertext()).split())
     assert "Favorable (<yes>) when all of these hold, otherwise no:" in text
+
+
+def test_the_reference_group_and_strata_by_hand():
+    """Of f 1 of 2, of m 2 of 2 in stratum a; of f 1 of 4, of m 1 of 2 in stratum b."""
+    rows = [("f", "a", 1), ("f", "a", 0), ("m", "a", 1), ("m", "a", 1)]
+    rows += [("f", "b", 1), ("f", "b", 0), ("f", "b", 0), ("f", "b", 0), ("m", "b", 1), ("m", "b", 0)]
+    frame = pd.DataFrame(rows, columns=["sex", "school", "score"])
+    model = DecisionTreeClassifier().fit(frame[["score"]], frame["score"])
+    held = justicia.verify(
+        model,
+        frame,
+        sensitive_features=["sex"],
+        favorable=1,
+        population="empirical",
+        reference="sex=m",
+        given=["school"],
+    )
+    page = parsed(held.to_html())
+    # Of all f 2 of 6, of all m 3 of 4.
+    beside = _table(page, "Beside the reference group m")
+    assert beside[1] == ["f", "0.4444", "-0.4167", "0.4444", "-0.4167"]
+    strata = {row[0]: row[1:] for row in _table(page, "Inside each stratum of school")[1:]}
+    assert strata == {
+        "a": ["4", "0.5000", "0.5000", "0.5000", "0.5000"],
+        "b": ["6", "0.5000", "0.5000", "0.2500", "0.2500"],
+    }
+    assert "Conditional parity difference, the worst over all strata: 0.5000, in a." in _text(page.find(".//main"))
