@@ -173,12 +173,15 @@ def _values(
     if name not in frame.columns:
         raise TableError(f"{words} is not in the table{did_you_mean(name, frame.columns)}")
     column = frame[name]
-    codes, order, absent = _known_values(column, name, words) if edges is None else _binned(column, name, edges)
+    # The codes of values tell which cells are empty, and looking for these twice takes as long.
+    coded = _coded(column, words) if edges is None else None
+    absent = column.isna().to_numpy() if coded is None else coded[0] < 0
     if absent.any() and missing != "group":
         raise GroupingError(
             f"{words} has no value in {counted(int(absent.sum()), 'row')} of {len(column):,}: "
             "pass --missing group to make them a group, or --missing drop to leave them out"
         )
+    codes, order = _binned(column, name, edges or (), absent) if coded is None else _named(column, *coded, name, words)
     if absent.any():
         if MISSING in order:
             raise GroupingError(f"{words} has both empty cells and the word {MISSING}: rename one")
@@ -187,30 +190,39 @@ def _values(
     return codes, order
 
 
-def _binned(column: pd.Series[Any], name: str, edges: Sequence[float]) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """Classes of a numeric column between edges, as `_known_values`; a value on an edge belongs to the class below."""
+def _binned(
+    column: pd.Series[Any], name: str, edges: Sequence[float], absent: np.ndarray
+) -> tuple[np.ndarray, list[str]]:
+    """Classes of a numeric column between edges; a value on an edge belongs to the class below it."""
     import pandas as pd
 
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    absent = column.isna().to_numpy()
     text = column[np.isnan(numbers) & ~absent]
     if len(text):
         raise GroupingError(f"--bins {name}: the column holds {listed(text.unique(), 3)}, which is not a number")
     texts = [value_text(edge) for edge in edges]
     middle = [f"({low}, {high}]" for low, high in pairwise(texts)]
     order = [f"<= {texts[0]}", *middle, f"> {texts[-1]}"]
-    return np.searchsorted(np.asarray(edges, dtype=np.float64), numbers, side="left"), order, absent
+    return np.searchsorted(np.asarray(edges, dtype=np.float64), numbers, side="left"), order
 
 
-def _known_values(column: pd.Series[Any], name: str, words: str) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """Codes and values of a column as they are, and which cells are empty; their code means nothing."""
+def _coded(column: pd.Series[Any], words: str) -> tuple[np.ndarray, Sequence[Any]]:
+    """Codes of a column's values, -1 for empty cells, and the values."""
     import pandas as pd
 
     try:
         codes, uniques = pd.factorize(column)
     except TypeError as error:
         raise GroupingError(f"{words} holds values that are no single words or numbers") from error
-    absent = codes < 0
+    return codes, list(uniques)
+
+
+def _named(
+    column: pd.Series[Any], codes: np.ndarray, uniques: Sequence[Any], name: str, words: str
+) -> tuple[np.ndarray, list[str]]:
+    """Codes and values of a column as they are; the code of an empty cell means nothing."""
+    import pandas as pd
+
     values = list(uniques)
     if isinstance(column.dtype, pd.CategoricalDtype):
         values += [value for value in column.cat.categories if value not in set(values)]
@@ -222,9 +234,9 @@ def _known_values(column: pd.Series[Any], name: str, words: str) -> tuple[np.nda
     texts = [value_text(value).strip() for value in values]
     order = sorted(set(texts), key=_natural)
     if not order:
-        return np.zeros(len(column), dtype=np.int64), [], absent
+        return np.zeros(len(column), dtype=np.int64), []
     rank = {text: position for position, text in enumerate(order)}
-    return np.array([rank[text] for text in texts])[codes], order, absent
+    return np.array([rank[text] for text in texts])[codes], order
 
 
 def check_bins(bins: Mapping[str, Sequence[Any]], groupings: Sequence[Sequence[str]]) -> dict[str, list[float]]:
