@@ -173,15 +173,10 @@ def _values(
     if name not in frame.columns:
         raise TableError(f"{words} is not in the table{did_you_mean(name, frame.columns)}")
     column = frame[name]
-    # The codes of values tell which cells are empty, and looking for these twice takes as long.
-    coded = _coded(column, words) if edges is None else None
-    absent = column.isna().to_numpy() if coded is None else coded[0] < 0
-    if absent.any() and missing != "group":
-        raise GroupingError(
-            f"{words} has no value in {counted(int(absent.sum()), 'row')} of {len(column):,}: "
-            "pass --missing group to make them a group, or --missing drop to leave them out"
-        )
-    codes, order = _binned(column, name, edges or (), absent) if coded is None else _named(column, *coded, name, words)
+    if edges is None:
+        codes, order, absent = _known_values(column, name, words, missing)
+    else:
+        codes, order, absent = _binned(column, name, words, edges, missing)
     if absent.any():
         if MISSING in order:
             raise GroupingError(f"{words} has both empty cells and the word {MISSING}: rename one")
@@ -190,39 +185,45 @@ def _values(
     return codes, order
 
 
+def _check_missing(absent: np.ndarray, words: str, missing: str) -> None:
+    """Refuse empty cells that nothing is to be done about, before anything else is said of the column."""
+    if missing != "group" and absent.any():
+        raise GroupingError(
+            f"{words} has no value in {counted(int(absent.sum()), 'row')} of {len(absent):,}: "
+            "pass --missing group to make them a group, or --missing drop to leave them out"
+        )
+
+
 def _binned(
-    column: pd.Series[Any], name: str, edges: Sequence[float], absent: np.ndarray
-) -> tuple[np.ndarray, list[str]]:
-    """Classes of a numeric column between edges; a value on an edge belongs to the class below it."""
+    column: pd.Series[Any], name: str, words: str, edges: Sequence[float], missing: str
+) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """Classes of a numeric column between edges, as `_known_values`; a value on an edge belongs to the class below."""
     import pandas as pd
 
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    absent = column.isna().to_numpy()
+    _check_missing(absent, words, missing)
     text = column[np.isnan(numbers) & ~absent]
     if len(text):
         raise GroupingError(f"--bins {name}: the column holds {listed(text.unique(), 3)}, which is not a number")
     texts = [value_text(edge) for edge in edges]
     middle = [f"({low}, {high}]" for low, high in pairwise(texts)]
     order = [f"<= {texts[0]}", *middle, f"> {texts[-1]}"]
-    return np.searchsorted(np.asarray(edges, dtype=np.float64), numbers, side="left"), order
+    return np.searchsorted(np.asarray(edges, dtype=np.float64), numbers, side="left"), order, absent
 
 
-def _coded(column: pd.Series[Any], words: str) -> tuple[np.ndarray, Sequence[Any]]:
-    """Codes of a column's values, -1 for empty cells, and the values."""
+def _known_values(
+    column: pd.Series[Any], name: str, words: str, missing: str
+) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """Codes and values of a column as they are, and which cells are empty; their code means nothing."""
     import pandas as pd
 
     try:
         codes, uniques = pd.factorize(column)
     except TypeError as error:
         raise GroupingError(f"{words} holds values that are no single words or numbers") from error
-    return codes, list(uniques)
-
-
-def _named(
-    column: pd.Series[Any], codes: np.ndarray, uniques: Sequence[Any], name: str, words: str
-) -> tuple[np.ndarray, list[str]]:
-    """Codes and values of a column as they are; the code of an empty cell means nothing."""
-    import pandas as pd
-
+    absent = codes < 0
+    _check_missing(absent, words, missing)
     values = list(uniques)
     if isinstance(column.dtype, pd.CategoricalDtype):
         values += [value for value in column.cat.categories if value not in set(values)]
@@ -234,9 +235,9 @@ def _named(
     texts = [value_text(value).strip() for value in values]
     order = sorted(set(texts), key=_natural)
     if not order:
-        return np.zeros(len(column), dtype=np.int64), []
+        return np.zeros(len(column), dtype=np.int64), [], absent
     rank = {text: position for position, text in enumerate(order)}
-    return np.array([rank[text] for text in texts])[codes], order
+    return np.array([rank[text] for text in texts])[codes], order, absent
 
 
 def check_bins(bins: Mapping[str, Sequence[Any]], groupings: Sequence[Sequence[str]]) -> dict[str, list[float]]:
