@@ -19,7 +19,7 @@ import numpy as np
 from justicia.enclosure import EXACT, Enclosure
 from justicia.errors import InputError
 from justicia.given import Seen
-from justicia.metrics import MEASURES, RATES_OF, SELECTION_MEASURES, Measure, Rates, measure
+from justicia.metrics import RATES_OF, REMAINABLE, SELECTION_MEASURES, Measure, Rates, measure
 from justicia.population.mediators import with_mediators_of
 from justicia.solvers.brackets import solve_between
 from justicia.stating import restated
@@ -151,6 +151,11 @@ def check_mediators(
     # What a model does not look at may still change what it looks at, in a population that has both.
     telling = set(domain.names)
     if file is not None and file.network is not None:
+        if file.network.numeric:
+            raise InputError(
+                "mediators are drawn from tables, and the network states densities of "
+                f"{listed(file.network.numeric)}: state these in ranges, or leave --mediators out"
+            )
         known |= set(file.network.variables)
         telling = file.network.ancestors([name for name in domain.names if name in file.network.variables])
     elif file is not None:
@@ -210,7 +215,7 @@ def remaining_rates(
     n_groups = len(grouping.groups)
     hulls = {kind: _hull([_spread(case[kind], n_groups) for case in cases]) for kind in answers}
     inner = {kind: _hull([_spread(case[kind], n_groups, inner=True) for case in cases]) for kind in answers}
-    names = MEASURES if len(answers) > 1 else SELECTION_MEASURES
+    names = REMAINABLE if len(answers) > 1 else SELECTION_MEASURES
     drawn = {kind for kind in answers if any(one is not None and one.solution.interval for one in _of(cases, kind))}
     held = [one for case in cases for one in case.values() if one is not None]
     found = Remaining(
@@ -338,7 +343,7 @@ def _measure(
 ) -> Measure:
     """A measure, whichever of the groups is the most favored one."""
     values = [
-        measure(name, Rates(**{kind: _spread(answer, n_groups, inner=inner) for kind, answer in case.items()}))
+        measure(name, Rates.by_kind({kind: _spread(answer, n_groups, inner=inner) for kind, answer in case.items()}))
         for case in cases
     ]
     reason = next((one.undefined for one in values if one.undefined is not None), None)

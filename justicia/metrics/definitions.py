@@ -33,6 +33,15 @@ DEFINITIONS: dict[str, tuple[str, str]] = {
         "The mean of the gaps among people whose true outcome is favorable, and among the others.",
         "((largest TPR − smallest TPR) + (largest FPR − smallest FPR)) ÷ 2",
     ),
+    "equal_opportunity_ratio": (
+        "How many of the group selected least are selected for each one of the group selected most, among people whose "
+        "true outcome is favorable.",
+        "smallest TPR ÷ largest TPR",
+    ),
+    "predictive_parity_ratio": (
+        "How the shares of selected people whose true outcome is favorable compare. 1 when all are equal.",
+        "smallest precision ÷ largest precision",
+    ),
     "predictive_parity_difference": (
         "How far the groups lie apart in the share of selected people whose true outcome is favorable.",
         "largest precision − smallest precision",
@@ -47,6 +56,8 @@ SOURCE_OF_RATE: dict[str, tuple[tuple[str, str], ...]] = {
     "equalized_odds_difference": (("tpr", "difference"), ("fpr", "difference")),
     "equalized_odds_ratio": (("tpr", "ratio"), ("fpr", "ratio")),
     "average_odds_difference": (("tpr", "difference"), ("fpr", "difference")),
+    "equal_opportunity_ratio": (("tpr", "ratio"),),
     "predictive_parity_difference": (("precision", "difference"),),
+    "predictive_parity_ratio": (("precision", "ratio"),),
 }
 """The rates that a measure is made of, and how they are compared."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -22,9 +23,11 @@ __all__ = [
     "SHIFTED",
     "STATISTICAL",
     "group_table",
+    "middle",
     "number",
     "outside",
     "percent",
+    "signed",
 ]
 
 STATISTICAL = "statistical"
@@ -179,3 +182,11 @@ def number(enclosure: Enclosure) -> str:
         return f"{float(enclosure.lo):.4f}"
     low, high = int(float(enclosure.lo) * 1e4) / 1e4, -int(-float(enclosure.hi) * 1e4 // 1) / 1e4
     return f"{low:.4f} to {high:.4f}"
+
+
+def signed(enclosure: Enclosure) -> str:
+    """The same with its sign."""
+    if enclosure.exact:
+        return f"{float(enclosure.lo):+.4f}"
+    low, high = (math.floor(float(enclosure.lo) * 1e4) / 1e4, math.ceil(float(enclosure.hi) * 1e4) / 1e4)
+    return f"{low:+.4f} to {high:+.4f}"

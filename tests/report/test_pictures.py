@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from justicia.enclosure import Enclosure
 from justicia.report.pictures import chart, graph
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=80))
 def test_positions_are_in_the_order_of_the_rates(rates):
     bars = [(str(number), "", Enclosure(min(pair), max(pair)), None) for number, pair in enumerate(rates)]
@@ -37,6 +38,7 @@ def test_zero_rates_have_an_axis():
     assert drawn.first[0].middle == 0
 
 
+@settings(deadline=None)
 @given(st.integers(1, 20).flatmap(lambda n: st.lists(st.integers(0, n), min_size=n, max_size=n)))
 def test_parents_stand_left_of_children_and_boxes_apart(choice):
     parents = {f"f{i}": [f"f{choice[i - 1] % i}"] for i in range(1, len(choice) + 1)}
