@@ -19,7 +19,9 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Patterns", "accepted", "cost", "least_cost"]
+__all__ = ["Patterns", "accepted", "cost", "least_cost", "row_keys"]
+
+_BITS = 62
 
 
 @dataclass(frozen=True)
@@ -42,11 +44,9 @@ class Patterns:
         """Patterns of some rows, in an order that does not depend on theirs; those without gain are left out."""
         if not len(true):
             return cls(true, gain)
-        packed = np.packbits(true, axis=1)
-        view = np.ascontiguousarray(packed).view([("", np.void, packed.shape[1])]).ravel() if packed.shape[1] else None
-        if view is None:
+        if not true.shape[1]:
             return cls(true[:1], np.array([gain.sum()]))
-        _, first, inverse = np.unique(view, return_index=True, return_inverse=True)
+        _, first, inverse = np.unique(row_keys(true), return_index=True, return_inverse=True)
         total = np.zeros(len(first), dtype=np.int64)
         np.add.at(total, inverse.ravel(), gain)
         kept = total != 0
@@ -55,6 +55,14 @@ class Patterns:
     def only(self, literals: np.ndarray) -> Patterns:
         """The same rows, told apart by some literals alone."""
         return Patterns.of(self.true[:, literals], self.gain)
+
+
+def row_keys(true: np.ndarray) -> np.ndarray:
+    """One key a row, equal for equal rows and sorted as they are; whole numbers where the bits fit one."""
+    if true.shape[1] <= _BITS:
+        return np.asarray(true @ (1 << np.arange(true.shape[1] - 1, -1, -1, dtype=np.int64)))
+    packed = np.ascontiguousarray(np.packbits(true, axis=1))
+    return np.asarray(packed.view([("", np.void, packed.shape[1])])).ravel()
 
 
 def accepted(true: np.ndarray, rule: np.ndarray) -> np.ndarray:

@@ -21,7 +21,9 @@ from justicia.learners.maxsat import Patterns, accepted, cost, least_cost
 __all__ = ["Budget", "Found", "search_rule"]
 
 _CHUNK = 1 << 22
-_PER_STEP = 4000
+_MOST_NUMBERS = 1 << 24
+"""Rows times literals that are held as numbers as well, for sums."""
+_PER_STEP = 1000
 """Conflicts of one MaxSAT problem, at most."""
 _FEW, _PAIR = 14, 8
 """Literals that one clause, and each of two, is learned from."""
@@ -84,6 +86,8 @@ class _Search:
         self.report = report
         self.steps = 0
         self._all = budget.conflicts
+        held = patterns.true
+        self._numbers = np.asfortranarray(held, dtype=np.float64) if held.size <= _MOST_NUMBERS else None
         self.rule = np.zeros((n_clauses, patterns.true.shape[1]), dtype=bool)
         self.cost = cost(patterns, self.rule, literal)
 
@@ -182,18 +186,23 @@ class _Search:
     def _candidates(self, others: np.ndarray, clause: np.ndarray) -> list[int]:
         """Literals by what they bring to a clause beside the others: alone, added to it, and in place of one of its."""
         rows = accepted(self.patterns.true, others)
-        true, gain = self.patterns.true[rows], self.patterns.gain[rows]
-        orders = [np.argsort(-_sums(true, gain), kind="stable")]
+        orders = [np.argsort(-self._sums(rows), kind="stable")]
         held = np.flatnonzero(clause)
         if len(held):
-            counts = true[:, held].sum(axis=1)
-            orders.append(np.argsort(-_sums(true[counts == 0], gain[counts == 0]), kind="stable"))
-            without = self.rng.choice(held)
-            open_ = counts - true[:, without] == 0
-            orders.append(np.argsort(-_sums(true[open_], gain[open_]), kind="stable"))
+            counts = self.patterns.true[:, held].sum(axis=1)
+            orders.append(np.argsort(-self._sums(rows & (counts == 0)), kind="stable"))
+            left = counts - self.patterns.true[:, self.rng.choice(held)] == 0
+            orders.append(np.argsort(-self._sums(rows & left), kind="stable"))
         orders.append(self.rng.permutation(len(clause)))
         together = np.stack(orders, axis=1).ravel()
         return list(dict.fromkeys(together.tolist()))
+
+    def _sums(self, rows: np.ndarray) -> np.ndarray:
+        """Gain of some rows in which each literal holds."""
+        if self._numbers is None:
+            return _sums(self.patterns.true[rows], self.patterns.gain[rows])
+        # As in `_sums`, whatever the order.
+        return np.asarray(np.where(rows, self.patterns.gain, 0).astype(np.float64) @ self._numbers).astype(np.int64)
 
 
 def _sums(true: np.ndarray, gain: np.ndarray) -> np.ndarray:

@@ -106,7 +106,7 @@ def test_too_many_groups_are_refused_in_one_line():
     with pytest.raises(InputError, match=r"1,048,576 groups of .* are too many .*pass --search learn"):
         audited(model, table, network, 20)
     forest = RandomForestClassifier(3, random_state=0).fit(table[features], table["y"])
-    with pytest.raises(InputError, match="searched for trees and linear models alone"):
+    with pytest.raises(InputError, match="searched for trees, rules and linear models alone"):
         audited(forest, table, network, 20, search="learn")
 
 
