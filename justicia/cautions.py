@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from justicia.enclosure import EXACT
+from justicia.population.networks.population import GivenNetwork
 from justicia.words import counted
 
 if TYPE_CHECKING:
@@ -45,10 +46,14 @@ def warn_of_width(
     elif stopped == {"settled"}:
         why = "every requirement is settled, so the search for narrower ones ended"
     elif stopped == {"cells"}:
-        why = (
-            "the model tells people in one cell of the population apart; a population fitted with more --cells narrows "
-            "them"
-        )
+        population = groupings[0].population
+        stated = population.structure == "network"
+        narrower = "narrower ranges narrow" if stated else "a population fitted with more --cells narrows"
+        why = f"the model tells people in one cell of the population apart; {narrower} them"
+        if isinstance(population, GivenNetwork) and population.densities is not None:
+            why = "the score of columns with densities is bounded between the numbers of a fine grid"
+    elif stopped == {"estimated"}:
+        why = "numbers that hang together are estimated; use the statistical intervals beside them"
     elif stopped:
         why = "pass --time-limit to give more time"
         if any(grouping.solution.interval is not None for grouping in groupings):
@@ -60,8 +65,24 @@ def warn_of_width(
     logger.warning("rates are certain to within %.2g only, not to the tolerance %.2g: %s", widest, tolerance, why)
 
 
-def warn_of_fit(groupings: Sequence[GroupingAudit]) -> None:
-    """Say when the population's rates are further from the rows' than their sampling error."""
+def _advice(structure: str, given: bool) -> str:
+    """What to do about a population whose rates are off those of the rows."""
+    if structure == "network":
+        return "look at the network's tables for this group if it is meant to describe these rows"
+    if given:
+        return "fit a population to this table if the one of the file is meant to describe these rows"
+    return "pass --population " + ("empirical" if structure == "auto" else "auto")
+
+
+def warn_of_fit(groupings: Sequence[GroupingAudit], *, given: bool) -> None:
+    """Say when the population's rates are further from the rows' than their sampling error.
+
+    Parameters
+    ----------
+    groupings : sequence of GroupingAudit
+    given : bool
+        The population comes from a file.
+    """
     for grouping in groupings:
         for fit in (grouping.fit, grouping.held_out):
             if fit is None or not fit.off:
@@ -69,11 +90,11 @@ def warn_of_fit(groupings: Sequence[GroupingAudit]) -> None:
             worst = max(fit.off, key=lambda group: abs(group.population - group.rows))
             logger.warning(
                 "%s: under the %s population the rate of %s is off that of %s by more than their sampling error, most "
-                "in %s: %.4f under the population, %.4f among the rows; pass --population %s",
+                "in %s: %.4f under the population, %.4f among the rows; %s",
                 " x ".join(grouping.sensitive), grouping.population.structure,
                 counted(len(fit.off), "group"), "the rows" if fit.folds is None else "rows held out",
                 ", ".join(worst.group.values()), worst.population, worst.rows,
-                "empirical" if grouping.population.structure == "auto" else "auto",
+                _advice(grouping.population.structure, given),
             )  # fmt: skip
 
 

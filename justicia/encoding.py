@@ -79,16 +79,18 @@ def encode(
     if question not in QUESTIONS:
         raise GroupingError(f"no question is called {question!r}{did_you_mean(question, QUESTIONS)}")
     audit = verify(model, data, tolerance=_ANY, **options)
-    if audit.given_population is not None:
+    seen = audit.seen
+    if seen is None or seen.least is not seen.most:
         raise InputError(
-            "a formula is written of a population that is fitted to the table: name a structure instead of a file"
+            "some cells of the population hold values that the model tells apart, so that the rates are bounds and no "
+            "formula has them: fit the population with more --cells, or name a structure instead of a file"
         )
-    population = audit.population
+    population = seen.population
     asked: str | int = question
     if group is not None:
         named = group_of(group, population.sensitive) if isinstance(group, str) else group
         asked = population.index(named)
-    return Encoded(lower(Formula(population, audit.decision), asked))
+    return Encoded(lower(Formula(population, seen.least), asked))
 
 
 def group_of(text: str, sensitive: tuple[str, ...]) -> dict[str, str]:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
     from justicia.comparison import GroupAudit, GroupingAudit
     from justicia.uncertainty import Uncertainty
 
-__all__ = ["group_frame"]
+__all__ = ["audit_frame", "group_frame", "stratum_frame"]
 
 
 def group_frame(grouping: GroupingAudit) -> pd.DataFrame:
@@ -35,12 +37,27 @@ def group_frame(grouping: GroupingAudit) -> pd.DataFrame:
                 **(_interval_columns(group) if grouping.solution.interval is not None else {}),
                 **_sampling_columns(group, grouping.uncertainty),
                 **(_unshifted_columns(group) if grouping.shift is not None else {}),
+                **(_remaining_columns(group) if grouping.remaining is not None else {}),
                 **(_label_columns(group) if grouping.strata else {}),
             }
         )
     keys = [tuple(group.group.values()) for group in grouping.groups]
     index = pd.MultiIndex.from_tuples(keys, names=list(grouping.sensitive))
     return pd.DataFrame(rows, index=index.get_level_values(0) if len(grouping.sensitive) == 1 else index)
+
+
+def audit_frame(groupings: Sequence[GroupingAudit]) -> pd.DataFrame:
+    """One row a group of every grouping, indexed by the grouping ("race x sex") and the group ("Black, Female")."""
+    import pandas as pd
+
+    frames = []
+    for grouping in groupings:
+        frame = group_frame(grouping)
+        names = [", ".join(str(value) for value in group.group.values()) for group in grouping.groups]
+        titles = [" x ".join(grouping.sensitive)] * len(names)
+        frame.index = pd.MultiIndex.from_arrays([titles, names], names=["grouping", "group"])
+        frames.append(frame)
+    return pd.concat(frames)
 
 
 def _interval_columns(group: GroupAudit) -> dict[str, float]:
@@ -70,10 +87,44 @@ def _unshifted_columns(group: GroupAudit) -> dict[str, float]:
     return {f"unshifted_{end}": np.nan if held is None else float(getattr(held, end)) for end in ("lo", "hi")}
 
 
+def _remaining_columns(group: GroupAudit) -> dict[str, float]:
+    """A group's selection rate with the mediators of the most favored group."""
+    held = group.remaining.get("selection_rate")
+    return {f"remaining_{end}": np.nan if held is None else float(getattr(held, end)) for end in ("lo", "hi")}
+
+
 def _label_columns(group: GroupAudit) -> dict[str, float]:
     """True and false positive rate of a group, verified and of the rows."""
     columns = {}
     for kind, verified, sample in (("tpr", group.tpr, group.sample_tpr), ("fpr", group.fpr, group.sample_fpr)):
         columns[kind] = float(verified.lo) if verified is not None and verified.exact else np.nan
         columns[f"sample_{kind}"] = np.nan if sample is None else float(sample.value)
+    held, rows = group.precision, group.sample_precision
+    columns["precision"] = float(held.lo) if held is not None and held.exact else np.nan
+    columns["sample_precision"] = np.nan if rows is None else float(rows.value)
     return columns
+
+
+def stratum_frame(grouping: GroupingAudit) -> pd.DataFrame:
+    """One row a stratum of the lawful factors: people, groups, and parity of selection rates inside it.
+
+    A value that is undefined, or verified values that are only bounded, are NaN; bounds stand beside them.
+    """
+    import pandas as pd
+
+    held = grouping.conditional
+    if held is None:
+        return pd.DataFrame()
+    rows = []
+    for stratum in held.strata:
+        row: dict[str, float] = {"n": stratum.n, "groups": len(stratum.groups)}
+        for name in ("disparate_impact", "statistical_parity_difference"):
+            value, sample = stratum.verified(name).value, stratum.sample(name).measure.value
+            row[name] = float(value) if value is not None and value.exact else np.nan
+            row[f"{name}_lo"] = np.nan if value is None else float(value.lo)
+            row[f"{name}_hi"] = np.nan if value is None else float(value.hi)
+            row[f"sample_{name}"] = np.nan if sample is None else float(sample)
+        rows.append(row)
+    keys = [tuple(stratum.stratum.values()) for stratum in held.strata]
+    index = pd.MultiIndex.from_tuples(keys, names=list(held.factors))
+    return pd.DataFrame(rows, index=index.get_level_values(0) if len(held.factors) == 1 else index)

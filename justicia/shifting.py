@@ -6,10 +6,11 @@ each of which certainly holds every rate, and each named in the report (`METHODS
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from justicia.population.network import NetworkPopulation
 from justicia.population.shifts import shift_distance
 from justicia.solvers.counting import counted
 from justicia.solvers.shifted import NearbyTables, moved_mean
-from justicia.solvers.situations import Situations, situations_of_points, situations_of_tree
+from justicia.solvers.situations import OutOfTimeError, Situations, shuffled, situations_of_points, situations_of_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from justicia.solvers import Solution
 
 __all__ = ["METHODS", "SUPPORT", "Change", "Shift", "ShiftedRate", "check_shift", "shift_rates"]
+
+logger = logging.getLogger(__name__)
 
 METHODS = {
     "tables": "the worst row of every table in every situation (robust dynamic programming)",
@@ -46,6 +49,9 @@ SUPPORT = "cells of positive probability in the group, before the shift"
 
 MOST_SITUATIONS = 10_000
 """With more of them before some node, the range is found by distance."""
+ORDERS = 6
+"""Further orders of the features in which ranges are bounded, where they are wider than what was found: rows are chosen
+anew in fewer situations the earlier a feature stands, so that each order makes a bound of its own."""
 MOST_POINTS = 200_000
 """Points of the domain times groups; with more of them, models other than trees are bounded by distance."""
 
@@ -108,11 +114,14 @@ class Shift:
         One of `METHODS`.
     rates : tuple of (ShiftedRate or None)
         None for groups that have no such rate.
+    stopped : bool
+        Time ran out: the ranges may be wider, and found populations further from their ends, than they had to be.
     """
 
     radius: float
     method: str
     rates: tuple[ShiftedRate | None, ...]
+    stopped: bool = False
 
 
 def check_shift(shift: Any, search: str, *, bounds: bool, bootstrap: int) -> float | None:
@@ -143,7 +152,7 @@ def check_shift(shift: Any, search: str, *, bounds: bool, bootstrap: int) -> flo
     return radius
 
 
-def shift_rates(asked: Asked, radius: float, n_groups: int) -> Shift:
+def shift_rates(asked: Asked, radius: float, n_groups: int, time_limit: float | None = None) -> Shift:
     """Ranges of the rates of all groups.
 
     Parameters
@@ -153,9 +162,18 @@ def shift_rates(asked: Asked, radius: float, n_groups: int) -> Shift:
     radius : float in (0, 1]
     n_groups : int
         Of the grouping; `asked.kept` has the positions of those that were asked about.
+    time_limit : float, optional
+        Seconds; then ranges are found by distance, where they are not known yet.
     """
     seen, solution = asked.seen, asked.solution
-    found = _ranges(seen.population, seen.least, seen.most, solution, radius)
+    deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
+    found = _ranges(seen.population, seen.least, seen.most, solution, radius, deadline)
+    if found.stopped:
+        logger.warning(
+            "time ran out for the ranges over shifts of %s: %s; pass --time-limit to give more time",
+            " x ".join(asked.people.sensitive),
+            "they are found by distance" if found.method == "distance" else "narrower ones were not looked for",
+        )
     rates: list[ShiftedRate | None] = [None] * n_groups
     for i, position in enumerate(asked.kept.tolist()):
         plain = solution.enclosures[i]
@@ -173,7 +191,7 @@ def shift_rates(asked: Asked, radius: float, n_groups: int) -> Shift:
             reached = Enclosure(*(float(np.clip(end[i], low, high)) for end in found.found))
         ends = [_changes(found.changes, end, i) for end in (0, 1)]
         rates[position] = ShiftedRate(plain, statistical, Enclosure(low, high), interval, reached, *ends)
-    return Shift(radius, found.method, tuple(rates))
+    return Shift(radius, found.method, tuple(rates), found.stopped)
 
 
 def _changes(
@@ -194,23 +212,37 @@ class _Ranges:
     hi: np.ndarray
     found: tuple[np.ndarray, np.ndarray] | None = None
     changes: Mapping[tuple[str, str | None], np.ndarray] | None = None
+    stopped: bool = False
 
 
-def _ranges(population: Population, least: Decision, most: Decision, solution: Solution, radius: float) -> _Ranges:
+def _ranges(
+    population: Population, least: Decision, most: Decision, solution: Solution, radius: float, deadline: float
+) -> _Ranges:
     names = population.domain.names
     if not names:
         # Everybody has the same outcome, wherever probability is moved to.
         return _Ranges("tables", solution.lo, solution.hi, (solution.lo, solution.hi), {})
-    if isinstance(population, NetworkPopulation):
-        held = _of_network(population.nodes, names, least, most, radius)
-        if held is not None:
+    stopped = False
+    if isinstance(population, (NetworkPopulation, MixturePopulation)):
+        network = population if isinstance(population, NetworkPopulation) else population.network
+        try:
+            held = _of_network(network.nodes, names, least, most, radius, deadline)
+        except OutOfTimeError:
+            held, stopped = None, True
+        if isinstance(population, MixturePopulation):
+            if held is not None:
+                return _mixed(population, held, least, most, solution, radius)
+            distance = _mixture_distance(population, radius)
+        elif held is not None:
             return held
-        return _around(solution, shift_distance(population.nodes, radius))
-    if isinstance(population, MixturePopulation):
-        held = _of_network(population.network.nodes, names, least, most, radius)
-        if held is not None:
-            return _mixed(population, held, least, most, solution, radius)
-        return _around(solution, _mixture_distance(population, radius))
+        else:
+            distance = shift_distance(network.nodes, radius)
+        return replace(_around(solution, distance), stopped=stopped)
+    if population.support is None:
+        raise InputError(
+            "a shift moves people between the states of tables, and numbers that this model takes have densities, for "
+            "which there is no table: leave --shift out, or state them in ranges"
+        )
     exact = bool((solution.hi - solution.lo <= EXACT).all())
     lo, hi = _of_rows(solution.lo, solution.hi, radius)
     changes: dict[tuple[str, str | None], np.ndarray] = {("rows", None): np.stack([lo - solution.lo, hi - solution.hi])}
@@ -245,38 +277,82 @@ def _weights(mixture: MixturePopulation) -> np.ndarray:
 
 
 def _of_network(
-    nodes: tuple[Node, ...], names: Sequence[str], least: Decision, most: Decision, radius: float
+    nodes: tuple[Node, ...], names: Sequence[str], least: Decision, most: Decision, radius: float, deadline: float
 ) -> _Ranges | None:
-    """Ranges of the network's own groups; None where there are too many situations."""
-    outer: list[np.ndarray] = []
-    rates: list[np.ndarray] = []
-    changes: dict[tuple[str, str | None], np.ndarray] = {}
+    """Ranges of the network's own groups; None where there are too many situations.
+
+    Raises
+    ------
+    OutOfTimeError
+    """
+    nearby: list[NearbyTables] = []
     certain = least is most
     for end, decision in enumerate((least, most)):
-        situations, sure = _situations(decision, nodes, largest=bool(end))
+        situations, sure = _situations(decision, nodes, largest=bool(end), deadline=deadline)
         if situations is None:
             return None
         certain &= sure
-        nearby = NearbyTables(situations, nodes, radius)
-        outer.append(nearby.outer(bool(end)))
-        rate, added = nearby.search(bool(end))
-        rates.append(rate)
-        for feature, change in zip(nearby.features, added, strict=True):
-            changes.setdefault(("feature", names[feature]), np.zeros((2, len(rate))))[end] = change
-    return _Ranges("tables", outer[0], outer[1], (rates[0], rates[1]) if certain else None, changes)
+        nearby.append(NearbyTables(situations, nodes, radius, deadline))
+    lo, hi = (one.outer(bool(end)) for end, one in enumerate(nearby))
+    rates: list[np.ndarray] = []
+    changes: dict[tuple[str, str | None], np.ndarray] = {}
+    try:
+        for end, one in enumerate(nearby):
+            rate, added = one.search(bool(end))
+            rates.append(rate)
+            for feature, change in zip(one.features, added, strict=True):
+                changes.setdefault(("feature", names[feature]), np.zeros((2, len(rate))))[end] = change
+    except OutOfTimeError:
+        return _Ranges("tables", lo, hi, stopped=True)
+    stopped = any(one.stopped for one in nearby)
+    try:
+        for seed in range(ORDERS):
+            if (hi - rates[1] <= EXACT).all() and (rates[0] - lo <= EXACT).all():
+                break
+            lo, hi = _narrowed(lo, hi, nodes, least, most, radius, deadline, seed)
+    except OutOfTimeError:
+        stopped = True
+    return _Ranges("tables", lo, hi, (rates[0], rates[1]) if certain else None, changes, stopped)
 
 
-def _situations(decision: Decision, nodes: tuple[Node, ...], *, largest: bool) -> tuple[Situations | None, bool]:
+def _narrowed(
+    lo: np.ndarray,
+    hi: np.ndarray,
+    nodes: tuple[Node, ...],
+    least: Decision,
+    most: Decision,
+    radius: float,
+    deadline: float,
+    seed: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The ranges, cut by those that another order of the features gives."""
+    same = isinstance(least, Tree) and least is most
+    nearby: NearbyTables | None = None
+    for end, decision in enumerate((least, most)):
+        if nearby is None or not same:
+            situations, _ = _situations(decision, nodes, largest=bool(end), deadline=deadline, seed=seed)
+            if situations is None:
+                return lo, hi
+            nearby = NearbyTables(situations, nodes, radius, deadline)
+        bound = nearby.outer(bool(end))
+        lo, hi = (lo, np.minimum(hi, bound)) if end else (np.maximum(lo, bound), hi)
+    return lo, hi
+
+
+def _situations(
+    decision: Decision, nodes: tuple[Node, ...], *, largest: bool, deadline: float = math.inf, seed: int | None = None
+) -> tuple[Situations | None, bool]:
     """The situations, and whether rounding flips no outcome; what it may flip has the outcome that widens the range."""
     if isinstance(decision, Tree):
-        return situations_of_tree(decision, nodes, MOST_SITUATIONS), True
+        return situations_of_tree(decision, nodes, MOST_SITUATIONS, deadline, seed), True
     sizes = decision.sizes
     if math.prod(sizes) * len(nodes[0].table) > MOST_POINTS:
         return None, True
     points = np.indices(sizes).reshape(len(sizes), -1).T.astype(np.int32)
     accepted, undecided = decision.evaluate(points), decision.undecided(points)
     outcomes = accepted | undecided if largest else accepted & ~undecided
-    return situations_of_points(outcomes, sizes, nodes), not undecided.any()
+    order = nodes if seed is None else shuffled(nodes, seed)
+    return situations_of_points(outcomes, sizes, order), not undecided.any()
 
 
 def _mixed(
@@ -306,4 +382,5 @@ def _mixed(
     changes[("rows", None)] = of_rows
     changes[("weights", None)] = of_weights
     lo, hi = np.maximum(ends[0] - EXACT, 0.0), np.minimum(ends[1] + EXACT, 1.0)
-    return _Ranges("tables", lo, hi, (found[0], found[1]) if certain else None, changes if certain else None)
+    kept = held.changes is not None and certain
+    return _Ranges("tables", lo, hi, (found[0], found[1]) if certain else None, changes if kept else None, held.stopped)

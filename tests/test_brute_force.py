@@ -16,7 +16,7 @@ from justicia.solvers import ENGINES, Effort
 from justicia.ssat import Formula
 from tests.strategies import Case, random_case
 
-SEEDS = [*range(60), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(60, 330))]
+SEEDS = [*range(30), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(30, 330))]
 LARGEST_DOMAIN = 30_000
 
 

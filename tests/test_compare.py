@@ -20,7 +20,10 @@ def aif360():
         return pytest.importorskip("aif360.sklearn.metrics", exc_type=ImportError)
 
 
-@pytest.fixture(scope="module", params=datasets.names())
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=pytest.mark.slow) if name == "adult" else name for name in datasets.names()],
+)
 def audited(request):
     frame, description = datasets.load(request.param)
     audit = justicia.verify("tree", frame, population="empirical")

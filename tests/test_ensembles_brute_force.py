@@ -30,8 +30,8 @@ from justicia.population import auto
 from tests.linear_cases import every_point, masses, people_at
 from tests.strategies import Case
 
-SEEDS = [*range(30), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(30, 300))]
-LIBRARY_SEEDS = [*range(12), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(12, 80))]
+SEEDS = [*range(18), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(18, 300))]
+LIBRARY_SEEDS = [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 80))]
 LARGEST_DOMAIN = 60_000
 
 

@@ -27,6 +27,7 @@ def test_ensembles(tmp_path, monkeypatch, capsys):
     assert "histogram boosting" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_gaussian_study(tmp_path, monkeypatch, capsys):
     arguments = ["gaussian_study", "--draws", "3", "--rows", "10000", "--out", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", arguments)

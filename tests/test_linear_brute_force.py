@@ -12,7 +12,7 @@ from justicia import encoders, models
 from justicia.population import auto
 from tests.linear_cases import every_point, masses, people_at, random_linear_case
 
-SEEDS = [*range(40), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(40, 340))]
+SEEDS = [*range(20), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(20, 340))]
 LARGEST_DOMAIN = 60_000
 
 

@@ -136,9 +136,10 @@ def test_options_that_shifts_do_not_go_with(options):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("radius", [0.05, 0.2])
 @pytest.mark.parametrize("data", ["adult", "compas", "german", "ricci", "titanic"])
-def test_found_populations_come_close_for_the_default_trees(data):
-    held = justicia.verify("tree", data, population="tree", shift=0.05)
+def test_found_populations_come_close_for_the_default_trees(data, radius):
+    held = justicia.verify("tree", data, population="tree", shift=radius)
     for grouping in held.groupings:
         for group in grouping.groups:
             for rate in group.shift.values():
@@ -209,3 +210,39 @@ def test_a_model_that_depends_on_nothing():
         assert [(group.selection_rate.lo, group.selection_rate.hi) for group in held.groupings[0].groups] == [
             (1, 1)
         ] * 2
+
+
+@pytest.mark.parametrize("population", ["tree", "auto", "empirical"])
+def test_time_that_runs_out_leaves_wider_ranges(population, monkeypatch):
+    """Of no time at all the distance is left; of some, the certain ranges without a population that was looked for."""
+    full = audit(population=population, shift=0.05).groupings[0]
+    shift_rates = shifting.shift_rates
+    monkeypatch.setattr("justicia.audit.shift_rates", lambda *call: shift_rates(*call[:3], 0.0))
+    stopped = audit(population=population, shift=0.05)
+    jsonschema.Draft202012Validator(schema()).validate(stopped.to_dict())
+    wide = stopped.groupings[0]
+    if population == "empirical":
+        assert wide.shift == full.shift
+        return
+    assert wide.shift.method == "distance"
+    assert wide.shift.stopped
+    assert any("time ran out for the ranges over shifts of sex: they are found by distance" in text
+               for text in stopped.warnings)  # fmt: skip
+    for one, other in zip(wide.groups, full.groups, strict=True):
+        assert one.selection_rate.lo <= other.selection_rate.lo
+        assert other.selection_rate.hi <= one.selection_rate.hi
+        assert one.shift["selection_rate"].unshifted == other.shift["selection_rate"].unshifted
+    monkeypatch.setattr("justicia.audit.shift_rates", shift_rates)
+
+    def tired(*call):
+        raise shifting.OutOfTimeError
+
+    monkeypatch.setattr(shifting.NearbyTables, "search", tired)
+    unsearched = audit(population=population, shift=0.05)
+    jsonschema.Draft202012Validator(schema()).validate(unsearched.to_dict())
+    assert any("narrower ones were not looked for" in text for text in unsearched.warnings)
+    for one, other in zip(unsearched.groupings[0].groups, full.groups, strict=True):
+        assert one.selection_rate.lo <= other.selection_rate.lo
+        assert other.selection_rate.hi <= one.selection_rate.hi
+        assert one.shift["selection_rate"].found is None
+    assert "no worst population was looked for" in unsearched.to_text()

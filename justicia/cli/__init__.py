@@ -18,6 +18,7 @@ from justicia.cli.datasets import datasets
 from justicia.cli.encode import encode
 from justicia.cli.generations import generations
 from justicia.cli.population import population
+from justicia.cli.report import report
 from justicia.cli.solve import solve
 from justicia.cli.verify import verify
 from justicia.errors import JusticiaError
@@ -42,6 +43,7 @@ cli.add_command(datasets)
 cli.add_command(encode)
 cli.add_command(solve)
 cli.add_command(generations)
+cli.add_command(report)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

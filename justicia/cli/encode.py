@@ -29,7 +29,7 @@ _QUESTIONS = {"most_favored": "most favored", "least_favored": "least favored", 
     "--population",
     default="auto",
     show_default=True,
-    metavar="auto|tree|independent|empirical",
+    metavar="auto|tree|independent|empirical|FILE",
     help="The distribution that goes into the formula.",
 )
 @click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")

@@ -21,7 +21,7 @@ __all__ = ["solve"]
 def solve(file: str, time_limit: float | None, json_file: str | None, compatible: bool, debug: bool) -> int:
     """Solve the SDIMACS formula in FILE (- for standard input) exactly: e takes the maximum, a the minimum, r the mean.
 
-    Exit code 0 with the value, 3 when the time did not suffice and only bounds are known.
+    Exit code 0 with the value, 3 when only bounds are known: the time did not suffice, or Ctrl-C or SIGTERM came.
     """
     from justicia.report.solution import solution_to_compatible_text, solution_to_json, solution_to_text
     from justicia.solvers.clause_search import solve_clauses
@@ -32,7 +32,8 @@ def solve(file: str, time_limit: float | None, json_file: str | None, compatible
     check_target(json_file, inputs=(file,))
     with click.open_file(file, "rb") as stream:
         formula = from_sdimacs(stream.read().decode("utf-8", errors="replace"))
-    with Interruption() as interruption:
+    # A second signal ends the program at once.
+    with Interruption(terminate=True) as interruption:
         solution = solve_clauses(formula, time_limit, interruption)
     text = solution_to_compatible_text(solution) if compatible else solution_to_text(formula, solution)
     if json_file == "-":

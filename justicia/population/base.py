@@ -15,6 +15,7 @@ from justicia.words import did_you_mean, listed, value_text
 if TYPE_CHECKING:
     import pandas as pd
 
+    from justicia.enclosure import Enclosure
     from justicia.population.domain import Domain
 
 __all__ = ["Box", "Boxes", "Draws", "Node", "Population"]
@@ -75,6 +76,9 @@ class Population(ABC):
         Rows of each group; 0 where the population was not fitted on rows.
     people : Draws or None
         Turns points into rows of a frame; set by `verify`.
+    rest : Enclosure or None
+        Where groups were searched for and time ran out: holds the rates that a model has in all groups that are not
+        among these.
     """
 
     structure: str
@@ -83,6 +87,7 @@ class Population(ABC):
     groups: tuple[tuple[str, ...], ...]
     sizes: np.ndarray
     people: Draws | None = None
+    rest: Enclosure | None = None
 
     @property
     def n_groups(self) -> int:
@@ -97,6 +102,10 @@ class Population(ABC):
     @property
     def description(self) -> str | None:
         """What was chosen, in words, where the structure's name does not say it all."""
+        return None
+
+    def possible(self) -> list[np.ndarray] | None:
+        """For each feature, which cells have people in some group; None where the nodes or the people say it."""
         return None
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -15,7 +16,19 @@ if TYPE_CHECKING:
     from justicia.comparison import GroupAudit, GroupingAudit
     from justicia.enclosure import Enclosure
 
-__all__ = ["BOOTSTRAP", "MOST_GROUPS", "SHIFTED", "STATISTICAL", "group_table", "number", "outside", "percent"]
+__all__ = [
+    "BOOTSTRAP",
+    "MOST_GROUPS",
+    "REMAINING",
+    "SHIFTED",
+    "STATISTICAL",
+    "group_table",
+    "middle",
+    "number",
+    "outside",
+    "percent",
+    "signed",
+]
 
 STATISTICAL = "statistical"
 """Heading of bounds that hold but for a small probability."""
@@ -23,6 +36,8 @@ BOOTSTRAP = "bootstrap"
 """Heading of bootstrap intervals."""
 SHIFTED = "shifted"
 """Heading of ranges over shifts of the population."""
+REMAINING = "remaining"
+"""Heading of what remains with the mediators of the most favored group."""
 MOST_GROUPS = 40
 """Longer tables show the groups at both ends, and the smallest."""
 _ENDS = 10
@@ -99,6 +114,7 @@ def _columns(
     inner = [STATISTICAL] if grouping.solution.interval is not None else []
     drawn = [BOOTSTRAP] if grouping.uncertainty.bootstrap is not None else []
     moved = [SHIFTED] if grouping.shift is not None else []
+    moved += [REMAINING] if grouping.remaining is not None else []
     columns = ["people", "verified", *inner, *drawn, *moved, "", "rows", percent(confidence)]
     columns += ["TPR", "FPR"] if grouping.strata else []
     taken = sum(
@@ -129,6 +145,7 @@ def _cells(group: GroupAudit, largest: float, confidence: float) -> dict[str, st
         STATISTICAL: _rate(group.narrowest("selection_rate")),
         BOOTSTRAP: _rate(group.bootstrap.get("selection_rate")),
         SHIFTED: _rate(rate if group.shift else None),
+        REMAINING: _rate(group.remaining_intervals.get("selection_rate", group.remaining.get("selection_rate"))),
     }
     if rate is not None and sample is not None:
         held["verified"] = _rate(group.unshifted("selection_rate")) + ("*" if outside(group) else " ")
@@ -165,3 +182,11 @@ def number(enclosure: Enclosure) -> str:
         return f"{float(enclosure.lo):.4f}"
     low, high = int(float(enclosure.lo) * 1e4) / 1e4, -int(-float(enclosure.hi) * 1e4 // 1) / 1e4
     return f"{low:.4f} to {high:.4f}"
+
+
+def signed(enclosure: Enclosure) -> str:
+    """The same with its sign."""
+    if enclosure.exact:
+        return f"{float(enclosure.lo):+.4f}"
+    low, high = (math.floor(float(enclosure.lo) * 1e4) / 1e4, math.ceil(float(enclosure.hi) * 1e4) / 1e4)
+    return f"{low:+.4f} to {high:+.4f}"

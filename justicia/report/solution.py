@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from justicia.ssat.clauses import EXISTS
 from justicia.words import shown
 
 if TYPE_CHECKING:
@@ -24,6 +25,13 @@ def solution_to_text(formula: ClauseFormula, solution: ClauseSolution) -> str:
     if solution.assignment:
         held = [shown(formula.name(variable)) for variable, true in solution.assignment.items() if true]
         rest = len(solution.assignment) - len(held)
+        if solution.stopped is not None:
+            side = (
+                f"at least {float(value.lo):.12g}"
+                if formula.outermost[0] == EXISTS
+                else f"at most {float(value.hi):.12g}"
+            )
+            lines.append(f"best so far {side}, not known to be optimal, with")
         if held:
             lines.append(f"true        {', '.join(held)}")
         if rest:
@@ -32,7 +40,10 @@ def solution_to_text(formula: ClauseFormula, solution: ClauseSolution) -> str:
 
 
 def solution_to_json(solution: ClauseSolution) -> str:
-    """JSON with the keys value (null when only bounds were reached), lo, hi, assignment and status."""
+    """JSON with the keys value (null when only bounds were reached), lo, hi, assignment and status.
+
+    With status "bounds", the assignment is the best one known so far.
+    """
     value, exact = solution.value, solution.stopped is None
     assignment = solution.assignment
     return (

@@ -84,7 +84,8 @@ class Solution:
         probability of `delta`.
     delta : float or None
     stopped : str or None
-        Why the bounds are wider than asked for: "time", "settled", "interrupted" or "memory".
+        Why the bounds are wider than asked for: "time", "settled", "interrupted" or "memory"; "estimated" where the
+        statistical bounds are the answer.
     """
 
     lo: np.ndarray

@@ -1,52 +1,40 @@
-"""Exact values of formulas in clauses, whatever their prefix.
+"""Exact values of formulas in clauses, whatever their prefix, and optimal assignments.
 
-The search assigns the variables from the outermost block inwards. After each one, clauses with a single open literal
-settle more of them; what is left falls into components that share no variable, whose values multiply (Bayardo and
-Pehoushek, Counting models using connected components, 2000); a component that was met before is looked up (Sang,
-Bacchus, Beame, Kautz and Pitassi, 2004), by a hash of 128 bits whose numbers are drawn anew for every search (as GANAK
-does; Sharma, Roy, Soos and Meel, 2019). Within a component the variables of its own outermost block come first. A
-random variable adds up both branches, ∃ takes the larger, ∀ the smaller one; under ∃ and ∀, a branch whose bound cannot
-beat what is known is left.
-
-Values are sums and products of float64 numbers between 0 and 1, right to 1e-12.
+Where the outermost block is under ∃ or ∀ and leaves few different formulas, all of them are solved together, and the
+largest or smallest value is the answer (`clause_cases.py`); otherwise the search branches on its variables as well
+(`weighted_search.py`).
 """
 
 from __future__ import annotations
 
 import math
-import secrets
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from justicia.enclosure import EXACT, Enclosure
-from justicia.solvers.base import TooLargeError
-from justicia.solvers.clause_tables import MAX, MIN, OUTERMOST, tables_of
+from justicia.solvers.clause_cases import Cases, cases_of
+from justicia.solvers.clause_tables import MAX, OUTERMOST, SUM, tables_of
+from justicia.solvers.definitions import defined_by
 from justicia.solvers.interruption import Interruption
+from justicia.solvers.weighted_clauses import weighted
+from justicia.solvers.weighted_search import WeightedSearch
 from justicia.ssat.clauses import EXISTS, RANDOM
 
 if TYPE_CHECKING:
-    from justicia.solvers._clause_kernels import Problem, State
+    from collections.abc import Mapping
+
     from justicia.ssat.clauses import ClauseFormula
 
-__all__ = ["ClauseSearch", "ClauseSolution", "solve_clauses"]
+__all__ = ["Case", "ClauseSearch", "ClauseSolution", "solve_clauses"]
 
-_FIRST_CACHE = 2**14
-_MOST_CACHE = 2**24
-"""Components that are remembered; when there are more, all are forgotten."""
-_MOST_POOL = 2**29
-_MOST_COMPONENTS = 2**25
-_FIRST_NODES = 20
-"""Before the first look at the clock."""
-_SECONDS = 0.1
-"""Between two looks at it, about."""
-_LENGTHS = 100
-_OF_LENGTH, _OF_OPEN = 4.0, 0.5
-"""A variable is branched on by the clauses that it stands in. Long clauses count more: they hold a formula together,
-while short ones define what they speak of; literals that the outermost choices settle are no part of the length. A
-clause counts more the fewer of its literals are open."""
+_AT_ONCE = 64
+"""Cases that are searched together: each holds two numbers for every component that is remembered."""
+_MOST_STRANGE = 2.0
+"""Cases are searched one by one when all together have so many times the clauses of the largest one."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +46,9 @@ class ClauseSolution:
     value : Enclosure
         Exact, or the bounds that were reached.
     assignment : dict of int to bool, or None
-        Best values of the outermost variables under ∃ or ∀; None when the outermost block is random, when there is no
-        prefix, or when time did not suffice.
+        Best values of the outermost variables under ∃ or ∀; None when the outermost block is random, or when there is
+        no prefix. When the search was stopped, the best values known so far: the formula has at least the lower bound
+        with them under ∃, at most the upper bound under ∀; None when these say nothing.
     nodes : int
         Branching points of the search.
     seconds : float
@@ -72,6 +61,22 @@ class ClauseSolution:
     nodes: int
     seconds: float
     stopped: str | None = None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One combination of the outermost choices.
+
+    Attributes
+    ----------
+    assignment : mapping of int to bool
+        Values of the outermost variables.
+    value : Enclosure
+        Of the formula with these.
+    """
+
+    assignment: Mapping[int, bool]
+    value: Enclosure
 
 
 def solve_clauses(
@@ -130,41 +135,82 @@ class ClauseSearch:
     """
 
     def __init__(self, formula: ClauseFormula, interruption: Interruption | None = None) -> None:
-        from justicia.solvers._clause_kernels import Problem
-
-        tables = tables_of(formula)
-        self._tables = tables
+        self._tables = tables_of(formula)
         self._outermost = formula.outermost
         self._interruption = interruption
-        self._position = {int(number): position for position, number in enumerate(tables.numbers)}
+        self._position = {int(number): position for position, number in enumerate(self._tables.numbers)}
         self.nodes = 0
         self.stopped: str | None = None
-        n_items = tables.n_variables + tables.n_clauses
-        drawn = np.random.default_rng(secrets.randbits(128)).integers(0, 2**64, size=(n_items, 2), dtype=np.uint64)
-        lengths = np.diff(tables.clause_start)
-        places = np.concatenate([[0], np.cumsum(~tables.settled[tables.clause_literal >> 1])])
-        after_choices = np.diff(places[tables.clause_start])
-        by_clause = _OF_LENGTH ** np.minimum(after_choices, _LENGTHS).astype(np.float64)
-        by_open = _OF_OPEN ** np.minimum(np.arange(int(lengths.max(initial=0)) + 1), _LENGTHS).astype(np.float64)
-        self._problem: Problem = Problem(
-            tables.clause_start, tables.clause_literal, tables.occurrence_start, tables.occurrence, tables.kind,
-            tables.level, tables.weight, drawn, by_clause, by_open,
-        )  # fmt: skip
-        self._keys = np.zeros((_FIRST_CACHE, 2), dtype=np.uint64)
-        self._values = np.zeros((_FIRST_CACHE, 2))
-        self._cached = 0
-        self._best = np.zeros(_FIRST_CACHE, dtype=np.int32)
-        self._last: tuple[Problem, State] | None = None
+
+    @cached_property
+    def _cases(self) -> Cases | None:
+        """The cases of the outermost choices; None when it is random, or when they are too many."""
+        if self._tables.contradiction or self._outermost[0] in ("", RANDOM):
+            return None
+        choices = [self._position[variable] for variable in self._outermost[1] if variable in self._position]
+        return cases_of(self._tables, np.array(choices, dtype=np.int64))
+
+    @cached_property
+    def _search(self) -> WeightedSearch:
+        """Of the formula as one case, with branches on the outermost choices as well."""
+        tables = self._tables
+        nothing = np.zeros(tables.n_variables, dtype=bool)
+        chosen = (tables.level == OUTERMOST) & (tables.kind != SUM)
+        tables.settled[:] = defined_by(
+            tables, chosen, np.flatnonzero((tables.level > OUTERMOST) & (tables.kind == MAX))
+        )
+        whole = Cases(nothing, np.full((1, tables.n_variables), -1, dtype=np.int8), [])
+        return WeightedSearch(weighted(tables, whole), self._interruption)
+
+    def cases(self, deadline: float | None = None) -> list[Case] | None:
+        """Every combination of the outermost choices that makes a difference, but those under ∃ with value 0.
+
+        None when they are too many to be looked at one by one, or when the outermost block is random.
+        """
+        cases = self._cases
+        if cases is None:
+            return None
+        n_cases = len(cases.values)
+        low, high = np.zeros(n_cases), np.ones(n_cases)
+        self.stopped = None
+        clauses = weighted(self._tables, cases) if n_cases else None
+        together = clauses is not None and clauses.alike(_MOST_STRANGE)
+        at_once = _AT_ONCE if together else 1
+        for first in range(0, n_cases, at_once):
+            part = slice(first, first + at_once)
+            if clauses is None or self.stopped:
+                break
+            search = WeightedSearch(clauses.part(part), self._interruption)
+            low[part], high[part] = search.values([], deadline)
+            self.nodes += search.nodes
+            self.stopped = search.stopped
+        return [
+            Case(
+                {
+                    variable: variable in self._position and bool(values[self._position[variable]] == 1)
+                    for variable in self._outermost[1]
+                },
+                Enclosure(float(low[case]), float(high[case])) if case >= 0 else Enclosure(0.0, 0.0),
+            )
+            for values, case in cases.chosen
+        ]
 
     def solve(self, fixed: dict[int, bool], deadline: float | None = None) -> tuple[Enclosure, dict[int, bool] | None]:
         """Value of the formula with some variables fixed, and best values of its outermost variables.
 
         There is no assignment where the outermost block is random, or when time did not suffice to find one.
         """
-        value = self.value(fixed, deadline)
         quantifier, variables = self._outermost
-        if self.stopped or quantifier in ("", RANDOM):
+        if self._tables.contradiction and quantifier not in ("", RANDOM):
+            return Enclosure(0.0, 0.0), dict.fromkeys(variables, False) | fixed
+        cases = None if fixed else self.cases(deadline)
+        if cases is not None:
+            return self._extreme(cases)
+        value = self.value(fixed, deadline)
+        if quantifier in ("", RANDOM):
             return value, None
+        if self.stopped:
+            return value, self._so_far(fixed, value)
         settled = {variable: False for variable in variables if variable not in self._position} | fixed
         wanted, most = float(value.lo), quantifier == EXISTS
         if wanted != (0.0 if most else 1.0):
@@ -174,15 +220,40 @@ class ClauseSearch:
             settled = found
         return value, {variable: settled.get(variable, False) for variable in variables}
 
+    def _so_far(self, fixed: dict[int, bool], value: Enclosure) -> dict[int, bool] | None:
+        """The best values known after a search that was stopped; None when the bound that they reach says nothing."""
+        quantifier, variables = self._outermost
+        if value.lo == 0.0 if quantifier == EXISTS else value.hi == 1.0:
+            return None
+        values = self._search.followed()
+        if values is None:
+            return None
+        return {
+            variable: fixed.get(variable, values.get(self._position.get(variable, -1), False)) for variable in variables
+        }
+
+    def _extreme(self, cases: list[Case]) -> tuple[Enclosure, dict[int, bool] | None]:
+        """The largest or smallest value of a case, and how to choose it."""
+        variables = self._outermost[1]
+        if not cases:
+            return Enclosure(0.0, 0.0), dict.fromkeys(variables, False)
+        if self._outermost[0] == EXISTS:
+            best = max(cases, key=lambda case: case.value.lo)
+            value = Enclosure(best.value.lo, max(case.value.hi for case in cases))
+            says_nothing = value.lo == 0.0
+        else:
+            best = min(cases, key=lambda case: case.value.hi)
+            value = Enclosure(min(case.value.lo for case in cases), best.value.hi)
+            says_nothing = value.hi == 1.0
+        return value, None if self.stopped and says_nothing else dict(best.assignment)
+
     def _followed(self, wanted: float, settled: dict[int, bool], deadline: float | None) -> dict[int, bool] | None:
         """The outermost variables by the best branches that the search remembers; None when that is not enough."""
-        from justicia.solvers import _clause_kernels as kernels
-
-        if self._last is None or not kernels.descend(*self._last, OUTERMOST):
+        values = self._search.followed()
+        if values is None:
             return None
-        values = self._last[1].value
         everything = settled | {
-            variable: settled.get(variable, bool(variable in self._position and values[self._position[variable]] == 1))
+            variable: settled.get(variable, values.get(self._position.get(variable, -1), False))
             for variable in self._outermost[1]
         }
         reached = self.value(everything, deadline)
@@ -221,155 +292,18 @@ class ClauseSearch:
             Of `time.perf_counter`.
         """
         self.stopped = None
-        self._last = None
         if self._tables.contradiction:
             return Enclosure(0.0, 0.0)
-        given = [2 * self._position[one] + (not held) for one, held in fixed.items() if one in self._position]
-        kind = self._tables.kind.copy()
-        # What is fixed is not the smaller of two any more.
-        kind[np.array(given, dtype=np.int64) >> 1] = MAX
-        problem = self._problem._replace(kind=kind)
-        state, weight = self._root(problem, given)
-        if weight == 0.0:
-            return Enclosure(0.0, 0.0)
-        return self._run(problem, state, weight, deadline)
-
-    def _root(self, problem: Problem, given: list[int]) -> tuple[State, float]:
-        """What holds before the search begins, and its weight."""
-        from justicia.solvers._clause_kernels import State, add_root
-
-        tables = self._tables
-        n, n_clauses = tables.n_variables, tables.n_clauses
-        lengths = np.diff(tables.clause_start).astype(np.int32)
-        space = 4 * n + 64
-        state = State(
-            registers=np.zeros(9, dtype=np.int64),
-            value=np.full(n, -1, dtype=np.int8),
-            true_literals=np.zeros(n_clauses, dtype=np.int32),
-            open_literals=lengths,
-            trail=np.zeros(n + 1, dtype=np.int32),
-            mark=np.zeros(n, dtype=np.int64),
-            clause_mark=np.zeros(n_clauses, dtype=np.int64),
-            pool=np.zeros(space, dtype=np.int32),
-            component=np.zeros((space, 3), dtype=np.int64),
-            component_hash=np.zeros((space, 2), dtype=np.uint64),
-            occurrence_end=tables.occurrence_start[1:].copy(),
-            shortened=np.zeros((8 * n + 64, 2), dtype=np.int32),
-            frame=np.zeros((n + 2, 10), dtype=np.int64),
-            number=np.zeros((n + 2, 9)),
-            keys=self._keys,
-            values=self._values,
-            best=self._best,
-        )
-        certain = np.flatnonzero(tables.weight == 0.0) ^ 1
-        single = tables.clause_literal[
-            tables.clause_start[:-1][tables.clause_start[1:] - tables.clause_start[:-1] == 1]
-        ]
-        for literal in [*given, *certain.tolist(), *single.tolist()]:
-            # A minimum over a variable that a clause settles is 0.
-            if problem.kind[literal >> 1] == MIN or not add_root(problem, state, literal):
-                return state, 0.0
-        settled = state.trail[: state.registers[0]]
-        return state, float(np.prod(tables.weight[settled]))
-
-    def _run(self, problem: Problem, state: State, weight: float, deadline: float | None) -> Enclosure:
-        from justicia.solvers import _clause_kernels as kernels
-
-        n = self._tables.n_variables
-        state.pool[:n] = np.arange(n)
-        state.component[0] = 0, n, 0
-        state.registers[kernels.POOL], state.registers[kernels.COMPONENTS] = n, 1
-        state.registers[kernels.FRAMES], state.registers[kernels.CACHED] = 1, self._cached
-        kernels.first_frame(problem, state, weight)
-        budget = _FIRST_NODES
-        while True:
-            began = time.perf_counter()
-            status = kernels.search(problem, state, budget)
-            if status == kernels.DONE:
-                break
-            if status == kernels.MORE_CACHE:
-                state = self._larger_cache(state)
-            elif status == kernels.MORE_POOL:
-                state = _more_pool(state)
-            elif status == kernels.MORE_COMPONENTS:
-                state = _more_components(state)
-            else:
-                now = time.perf_counter()
-                budget = max(1, int(budget * min(4.0, _SECONDS / max(now - began, 1e-6))))
-                if deadline is not None and now > deadline:
-                    self.stopped = "time"
-                elif self._interruption is not None and self._interruption.pressed:
-                    self.stopped = "interrupted"
-                if self.stopped:
-                    break
-        self._keys, self._values, self._best = state.keys, state.values, state.best
-        self._cached = int(state.registers[kernels.CACHED])
-        self._last = None if self.stopped else (problem, state)
-        self.nodes += int(state.registers[kernels.NODES])
-        low, high = (
-            _folded(problem, state) if self.stopped else state.number[0, kernels.LOW : kernels.HIGH + 1].tolist()
-        )
-        return Enclosure(max(0.0, min(low, high)), min(1.0, high))
-
-    def _larger_cache(self, state: State) -> State:
-        from justicia.solvers import _clause_kernels as kernels
-
-        size = len(state.keys)
-        if size >= _MOST_CACHE:
-            state.keys[:] = 0
-            state.registers[kernels.CACHED] = 0
-            return state
-        keys, values = np.zeros((2 * size, 2), dtype=np.uint64), np.zeros((2 * size, 2))
-        best = np.zeros(2 * size, dtype=np.int32)
-        kernels.rehash(state.keys, state.values, state.best, keys, values, best)
-        return state._replace(keys=keys, values=values, best=best)
-
-
-def _more_pool(state: State) -> State:
-    """Room for twice as many variables of components."""
-    size = len(state.pool)
-    if 2 * size > _MOST_POOL:
-        raise _too_large()
-    return state._replace(pool=np.concatenate([state.pool, np.zeros(size, dtype=np.int32)]))
-
-
-def _more_components(state: State) -> State:
-    """Room for twice as many components."""
-    size = len(state.component)
-    if 2 * size > _MOST_COMPONENTS:
-        raise _too_large()
-    component = np.concatenate([state.component, np.zeros((size, 3), dtype=np.int64)])
-    hashes = np.concatenate([state.component_hash, np.zeros((size, 2), dtype=np.uint64)])
-    return state._replace(component=component, component_hash=hashes)
-
-
-def _too_large() -> TooLargeError:
-    return TooLargeError("the formula is too large for the solver clauses: its components would fill the memory")
-
-
-def _folded(problem: Problem, state: State) -> tuple[float, float]:
-    """Bounds of the formula from a search that was stopped: what was not looked at lies between 0 and its weight."""
-    from justicia.solvers import _clause_kernels as kernels
-
-    low, high = 1.0, 1.0
-    for frame in range(int(state.registers[kernels.FRAMES]) - 1, -1, -1):
-        number = state.number[frame]
-        begin, upto = state.frame[frame, kernels.SUB_BEGIN], state.frame[frame, kernels.SUB_NEXT]
-        inner = frame == state.registers[kernels.FRAMES] - 1
-        low = float(number[kernels.WEIGHT] * number[kernels.PRODUCT_LOW]) * (low if upto == begin else 0.0)
-        high = float(number[kernels.WEIGHT] * number[kernels.PRODUCT_HIGH]) * (1.0 if inner else high)
-        if frame == 0:
-            break
-        literal = state.frame[frame, kernels.LITERAL]
-        open_branch = state.frame[frame, kernels.STAGE] == 0
-        kind = problem.kind[literal >> 1]
-        if kind == kernels.SUM:
-            low += float(number[kernels.LOW])
-            high += float(number[kernels.HIGH]) + (float(problem.weight[literal ^ 1]) if open_branch else 0.0)
-        elif kind == kernels.MAX:
-            low = max(low, float(number[kernels.LOW]))
-            high = 1.0 if open_branch else max(high, float(number[kernels.HIGH]))
-        else:
-            low = 0.0 if open_branch else min(low, float(number[kernels.LOW]))
-            high = min(high, float(number[kernels.HIGH]))
-    return low, min(high, 1.0)
+        if not fixed:
+            cases = self.cases(deadline)
+            if cases is not None:
+                return self._extreme(cases)[0]
+        search = self._search
+        places = {int(number): place for place, number in enumerate(search.numbers)}
+        positions = {self._position[one]: held for one, held in fixed.items() if one in self._position}
+        given = [2 * places[one] + (not held) for one, held in positions.items() if one in places]
+        before = search.nodes
+        low, high = search.values(given, deadline)
+        self.nodes += search.nodes - before
+        self.stopped = search.stopped
+        return Enclosure(float(low[0]), float(high[0]))

@@ -15,7 +15,17 @@ if TYPE_CHECKING:
 
     from justicia.ssat.clauses import ClauseFormula
 
-__all__ = ["MAX", "MIN", "OUTERMOST", "SUM", "ClauseTables", "tables_of"]
+__all__ = [
+    "MAX",
+    "MIN",
+    "OUTERMOST",
+    "SUM",
+    "ClauseTables",
+    "count_defined",
+    "definitions_of",
+    "occurrences_of",
+    "tables_of",
+]
 
 SUM, MAX, MIN = 0, 1, 2
 """Kinds of variables: random or defined, under ∃, under ∀."""
@@ -71,7 +81,7 @@ class ClauseTables:
 
 
 def tables_of(formula: ClauseFormula) -> ClauseTables:
-    """Arrays of a formula, its innermost ∀ literals and its definitions made use of.
+    """Arrays of a formula, its innermost ∀ literals made use of, no definitions found yet.
 
     A literal under ∀ further in than every other variable of its clause is as good as false: the minimum takes it so.
     """
@@ -91,33 +101,34 @@ def tables_of(formula: ClauseFormula) -> ClauseTables:
     ]
     numbers = sorted({abs(literal) for clause in clauses for literal in clause})
     index = {number: position for position, number in enumerate(numbers)}
-    lengths = [len(clause) for clause in clauses]
+    lengths = np.array([len(clause) for clause in clauses], dtype=np.int64)
     start = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     flat = np.array(
         [2 * index[abs(literal)] + (literal < 0) for clause in clauses for literal in clause], dtype=np.int32
     )
-    owner = np.repeat(np.arange(len(clauses), dtype=np.int32), lengths)
-    order = np.argsort(flat, kind="stable")
-    occurrence_start = np.searchsorted(flat[order], np.arange(2 * len(numbers) + 1)).astype(np.int32)
     kinds = {RANDOM: SUM, EXISTS: MAX, FORALL: MIN}
     weight = np.ones((len(numbers), 2))
     for position, number in enumerate(numbers):
         if number in probability:
             weight[position] = probability[number]
-    tables = ClauseTables(
+    return ClauseTables(
         np.array(numbers, dtype=np.int64),
         start,
         flat,
-        occurrence_start,
-        owner[order],
+        *occurrences_of(start, flat, len(numbers)),
         np.array([kinds[quantifier[number]] for number in numbers], dtype=np.int8),
         np.array([2 * depth[number] + OUTERMOST for number in numbers], dtype=np.int32),
         weight.ravel(),
-        min(lengths, default=1) == 0,
+        bool((lengths == 0).any()),
         np.zeros(len(numbers), dtype=bool),
     )
-    _count_defined(tables)
-    return tables
+
+
+def occurrences_of(start: np.ndarray, literals: np.ndarray, n_variables: int) -> tuple[np.ndarray, np.ndarray]:
+    """Clauses of all literals, and where those of each literal begin, int32 arrays."""
+    owner = np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
+    order = np.argsort(literals, kind="stable")
+    return np.searchsorted(literals[order], np.arange(2 * n_variables + 1)).astype(np.int32), owner[order]
 
 
 def _reduced(clause: set[int], depth: dict[int, int], quantifier: dict[int, str]) -> Sequence[int] | None:
@@ -134,18 +145,25 @@ def _reduced(clause: set[int], depth: dict[int, int], quantifier: dict[int, str]
     )
 
 
-def _count_defined(tables: ClauseTables) -> None:
-    """Turn variables under ∃ that those further out define into ones that are summed, in place."""
+def definitions_of(tables: ClauseTables) -> np.ndarray:
+    """Which variables under ∃ those further out define, bool array of shape (n_variables,)."""
     level, kind = tables.level, tables.kind
-    chosen = (level == OUTERMOST) & (kind != SUM)
-    tables.settled[:] = defined_by(tables, chosen, np.flatnonzero((level > OUTERMOST) & (kind == MAX)))
+    found = np.zeros(tables.n_variables, dtype=bool)
     for depth in np.unique(level):
         candidates = np.flatnonzero((level == depth) & (kind == MAX))
         outer = level < depth
-        if not len(candidates) or not outer.any():
+        if len(candidates) and outer.any():
+            found[candidates] = defined_by(tables, outer, candidates)[candidates]
+    return found
+
+
+def count_defined(kind: np.ndarray, level: np.ndarray, defined: np.ndarray) -> None:
+    """Sum over the variables that others define, which were under ∃; in place."""
+    for depth in np.unique(level):
+        found = np.flatnonzero((level == depth) & (kind == MAX) & defined)
+        outer = level < depth
+        if not len(found) or not outer.any():
             continue
-        known = defined_by(tables, outer, candidates)
-        found = candidates[known[candidates]]
         kind[found] = SUM
         # Together with the random variables right before them, or on their own before what is left of their block.
         previous = np.flatnonzero(level == level[outer].max())

@@ -9,12 +9,14 @@ and each part knows a few columns only. So
   favored group;
 - of a tree, the best that a set of groups can do is at most what it could do if the columns were chosen anew at every
   test, which one walk through the tree finds; sets are split, best first, until no other can hold the extreme group.
+
+When time runs out, what is found by then is the answer, with bounds of the rates of all groups that are left.
 """
 
 from __future__ import annotations
 
-import heapq
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -22,10 +24,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from justicia.enclosure import Enclosure
 from justicia.encoders.decisions import Tree
 from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.population.networks.population import population_of
 from justicia.solvers.base import TooLargeError
+from justicia.solvers.group_search import EQUAL, TreeSearch
 from justicia.words import counted, listed
 
 if TYPE_CHECKING:
@@ -34,7 +38,7 @@ if TYPE_CHECKING:
     from justicia.population.networks.elimination import Conditionals
     from justicia.population.networks.population import GivenNetwork
 
-__all__ = ["MOST_CANDIDATES", "extreme_groups"]
+__all__ = ["MOST_CANDIDATES", "Part", "Searched", "extreme_groups"]
 
 MOST_CANDIDATES = 1 << 12
 """Groups that may be the extreme ones, and are then looked at one by one."""
@@ -42,9 +46,26 @@ _MOST_CHOICES = 1 << 12
 """Choices of the sensitive columns that one part knows."""
 _MOST_POINTS = 20_000
 """Points of the features of one part."""
-_MOST_SETS = 1_000_000
-_AT_ONCE = 256
-_EQUAL = 1e-12
+
+
+class _TimeError(Exception):
+    """Raised when time has run out."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What a search among groups has found.
+
+    Attributes
+    ----------
+    groups : int array of shape (n_groups, n_sensitive)
+        States of the sensitive columns of groups among which the most and the least favored are.
+    rest : Enclosure or None
+        When time ran out: holds the rates of all groups that are not among these. None: the extremes are.
+    """
+
+    groups: np.ndarray
+    rest: Enclosure | None = None
 
 
 def extreme_groups(
@@ -52,7 +73,8 @@ def extreme_groups(
     columns: Mapping[str, tuple[Feature, np.ndarray]],
     sensitive: Sequence[str],
     decision: Decision,
-) -> np.ndarray:
+    time_limit: float | None = None,
+) -> Searched:
     """States of the sensitive columns of groups among which the most and the least favored are.
 
     Parameters
@@ -64,29 +86,35 @@ def extreme_groups(
     sensitive : sequence of str
     decision : Decision
         Over the cells of the columns.
+    time_limit : float, optional
+        Seconds.
 
     Returns
     -------
-    int array of shape (n_groups, n_sensitive)
+    Searched
 
     Raises
     ------
     TooLargeError
         When too many groups may be the extreme ones.
     """
+    deadline = math.inf if time_limit is None else time.perf_counter() + time_limit
     parts = _parts(conditionals, columns, sensitive)
     known = {name for part in parts for name in part.sensitive}
     # Columns of which some values exclude each other are never chosen one by one.
     tied = {name for names, factor in conditionals.prior if (factor <= 0).any() for name in names}
     matter = [name for name in sensitive if name in known | tied]
     sizes = conditionals.sizes
+    rest = None
     if math.prod(sizes[name] for name in matter) <= MOST_CANDIDATES:
         chosen = [_every({name: range(sizes[name]) for name in matter})]
     elif isinstance(decision, LinearThreshold):
-        chosen = [_dominating(parts, decision, matter, tied, sizes, largest) for largest in (True, False)]
+        try:
+            chosen = [_dominating(parts, decision, matter, tied, sizes, largest, deadline) for largest in (True, False)]
+        except _TimeError:
+            chosen, rest = [np.zeros((0, len(matter)), dtype=np.int64)], Enclosure(0.0, 1.0)
     elif isinstance(decision, Tree):
-        search = _TreeSearch(conditionals, parts, decision, matter)
-        chosen = [search.run(largest=largest) for largest in (True, False)]
+        chosen, rest = _searched_tree(conditionals, parts, decision, matter, deadline)
     else:
         raise TooLargeError(
             f"the model's outcome hangs on {counted(len(matter), 'sensitive column')}, and the groups of so many are "
@@ -96,15 +124,28 @@ def extreme_groups(
     found[:, [list(sensitive).index(name) for name in matter]] = np.concatenate(chosen)
     found = np.unique(found, axis=0)
     codes = {name: found[:, place] for place, name in enumerate(sensitive)}
-    return found[conditionals.shares(codes, len(found)) > 0]
+    return Searched(found[conditionals.shares(codes, len(found)) > 0], rest)
+
+
+def _searched_tree(
+    conditionals: Conditionals, parts: Sequence[Part], decision: Tree, matter: Sequence[str], deadline: float
+) -> tuple[list[np.ndarray], Enclosure | None]:
+    search = TreeSearch(conditionals, parts, decision, matter)
+    half = deadline - (deadline - time.perf_counter()) / 2 if math.isfinite(deadline) else deadline
+    highest = search.run(largest=True, deadline=half)
+    lowest = search.run(largest=False, deadline=deadline)
+    rest = None
+    if not (highest.finished and lowest.finished):
+        rest = Enclosure(max(lowest.bound - EQUAL, 0.0), min(highest.bound + EQUAL, 1.0))
+    return [highest.groups, lowest.groups], rest
 
 
 def _every(states: Mapping[str, Sequence[int]]) -> np.ndarray:
-    return np.array(list(product(*states.values())), dtype=np.int64).reshape(-1, len(states))
+    return np.array(list(product(*states.values())), dtype=np.int64).reshape(math.prod(map(len, states.values())), -1)
 
 
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """Features that are independent of all others given the group.
 
     Attributes
@@ -135,7 +176,7 @@ class _Part:
 
 def _parts(
     conditionals: Conditionals, columns: Mapping[str, tuple[Feature, np.ndarray]], sensitive: Sequence[str]
-) -> list[_Part]:
+) -> list[Part]:
     by_name = {variable.name: variable for variable in conditionals.variables}
     needed: set[str] = set()
     for variable in reversed(conditionals.variables):
@@ -164,7 +205,7 @@ def _part(
     position: Mapping[str, int],
     sensitive: Sequence[str],
     knows: set[str],
-) -> _Part:
+) -> Part:
     held = {name: column for name, column in columns.items() if name in names}
     known = tuple(name for name in sensitive if name in knows)
     sizes = [conditionals.sizes[name] for name in known]
@@ -177,22 +218,27 @@ def _part(
     codes = {name: choices[:, place] for place, name in enumerate(known)}
     groups = tuple(tuple(map(str, choice)) for choice in choices.tolist())
     population = population_of(replace(conditionals, prior=()), held, known, groups, codes, {})
-    return _Part(tuple(position[name] for name in held), known, choices, population)
+    return Part(tuple(position[name] for name in held), known, choices, population)
 
 
 def _dominating(
-    parts: Sequence[_Part],
+    parts: Sequence[Part],
     decision: LinearThreshold,
     matter: Sequence[str],
     tied: set[str],
     sizes: Mapping[str, int],
     largest: bool,
+    deadline: float,
 ) -> np.ndarray:
     """States of the columns that matter, of groups that may have the largest (or smallest) rate."""
     upwards = largest == decision.accepts_above
-    below = [_cumulated(part, decision) for part in parts]
+    below = []
+    for part in parts:
+        _check_time(deadline)
+        below.append(_cumulated(part, decision))
     left: dict[str, Sequence[int]] = {name: range(sizes[name]) for name in matter}
     for name in matter:
+        _check_time(deadline)
         if name in tied:
             continue
         knowing = [(part, held) for part, held in zip(parts, below, strict=True) if name in part.sensitive]
@@ -210,7 +256,12 @@ def _dominating(
     return _every(left)
 
 
-def _cumulated(part: _Part, decision: LinearThreshold) -> np.ndarray | None:
+def _check_time(deadline: float) -> None:
+    if time.perf_counter() > deadline:
+        raise _TimeError
+
+
+def _cumulated(part: Part, decision: LinearThreshold) -> np.ndarray | None:
     """Distribution function of the part's sum at each value it may take, of shape (n_values, n_choices)."""
     sizes = part.population.domain.sizes[: len(part.features)]
     if math.prod(sizes) > _MOST_POINTS:
@@ -231,7 +282,7 @@ def _cumulated(part: _Part, decision: LinearThreshold) -> np.ndarray | None:
     return np.asarray(cumulated[last])
 
 
-def _dominates(part: _Part, cumulated: np.ndarray, name: str, state: int, upwards: bool) -> bool:
+def _dominates(part: Part, cumulated: np.ndarray, name: str, state: int, upwards: bool) -> bool:
     """Whether a column's state makes the part's sum as large (or small) as any other, whatever the other columns."""
     place = part.sensitive.index(name)
     code = np.zeros(len(part.choices), dtype=np.int64)
@@ -240,163 +291,4 @@ def _dominates(part: _Part, cumulated: np.ndarray, name: str, state: int, upward
     mine = part.choices[:, place] == state
     at = {value: row for row, value in zip(np.flatnonzero(mine).tolist(), code[mine].tolist(), strict=True)}
     best = cumulated[:, [at[value] for value in code.tolist()]]
-    return bool((best <= cumulated + _EQUAL).all() if upwards else (best >= cumulated - _EQUAL).all())
-
-
-@dataclass(frozen=True)
-class _Test:
-    """An inner node of a tree: which part it asks, and the chance of going left under each choice of its columns."""
-
-    part: int
-    left: int
-    right: int
-    chance: np.ndarray
-    """NaN where nobody comes here."""
-
-
-class _TreeSearch:
-    """Best-first search over choices of the sensitive columns."""
-
-    def __init__(
-        self, conditionals: Conditionals, parts: Sequence[_Part], decision: Tree, matter: Sequence[str]
-    ) -> None:
-        self._parts = parts
-        self._conditionals = conditionals
-        self._sizes = [conditionals.sizes[name] for name in matter]
-        self._matter = list(matter)
-        self._nodes: list[_Test | bool] = []
-        self._walk(decision)
-        self._columns = [[self._matter.index(name) for name in part.sensitive] for part in parts]
-
-    def _walk(self, decision: Tree) -> None:
-        """Nodes, children before parents."""
-        part_of = {feature: place for place, part in enumerate(self._parts) for feature in part.features}
-        asked: dict[int, tuple[int, list[dict[int, np.ndarray]]]] = {}
-        links: list[tuple[int, int]] = []
-        kinds: list[bool | None] = []
-
-        stack: list[tuple[int, dict[int, np.ndarray], int, bool]] = [(0, {}, -1, True)]
-        while stack:
-            node, box, parent, is_left = stack.pop()
-            number = len(kinds)
-            links.append((-1, -1))
-            if parent >= 0:
-                left, right = links[parent]
-                links[parent] = (number, right) if is_left else (left, number)
-            if decision.outcomes[node] >= 0:
-                kinds.append(bool(decision.outcomes[node]))
-                continue
-            kinds.append(None)
-            feature = int(decision.feature[node])
-            goes = decision.goes_left[node]
-            inside = set(self._parts[part_of[feature]].features)
-            here = {one: cells for one, cells in box.items() if one in inside}
-            kept = goes & box[feature] if feature in box else goes
-            asked[number] = part_of[feature], [here, {**here, feature: kept}]
-            for child, cells, left_side in ((decision.right[node], ~goes, False), (decision.left[node], goes, True)):
-                both = cells & box[feature] if feature in box else cells
-                if both.any():
-                    stack.append((int(child), {**box, feature: both}, number, left_side))
-        chances = self._chances(asked)
-        # Children were numbered after their parents.
-        for number in range(len(kinds)):
-            outcome = kinds[number]
-            if outcome is not None:
-                self._nodes.append(outcome)
-            else:
-                self._nodes.append(_Test(asked[number][0], *links[number], chances[number]))
-
-    def _chances(self, asked: Mapping[int, tuple[int, list[dict[int, np.ndarray]]]]) -> dict[int, np.ndarray]:
-        found: dict[int, np.ndarray] = {}
-        for place, part in enumerate(self._parts):
-            mine = [number for number, (of, _) in asked.items() if of == place]
-            if not mine:
-                continue
-            masses = part.masses([box for number in mine for box in asked[number][1]]).reshape(len(mine), 2, -1)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                chance = np.where(masses[:, 0] > 0, np.minimum(masses[:, 1] / masses[:, 0], 1.0), np.nan)
-            found |= dict(zip(mine, chance, strict=True))
-        return found
-
-    def bounds(self, sets: np.ndarray, largest: bool) -> np.ndarray:
-        """At least the largest (at most the smallest) rate of the groups in each set, exact where all is chosen.
-
-        Parameters
-        ----------
-        sets : int array of shape (n_sets, n_columns)
-            States of the columns; -1 where any may be chosen.
-        largest : bool
-        """
-        fitting = [
-            ((sets[:, None, columns] < 0) | (sets[:, None, columns] == part.choices[None])).all(axis=2)
-            for part, columns in zip(self._parts, self._columns, strict=True)
-        ]
-        values: list[np.ndarray] = [np.zeros(0)] * len(self._nodes)
-        nowhere = np.full(len(sets), 0.0 if largest else 1.0)
-        for number in reversed(range(len(self._nodes))):
-            node = self._nodes[number]
-            if isinstance(node, bool):
-                values[number] = np.full(len(sets), float(node))
-                continue
-            left = values[node.left] if node.left >= 0 else nowhere
-            right = values[node.right] if node.right >= 0 else nowhere
-            mixed = node.chance * left[:, None] + (1.0 - node.chance) * right[:, None]
-            possible = fitting[node.part] & ~np.isnan(node.chance)
-            if largest:
-                values[number] = np.where(possible, mixed, 0.0).max(axis=1)
-            else:
-                values[number] = np.where(possible, mixed, 1.0).min(axis=1)
-        return values[0]
-
-    def run(self, *, largest: bool) -> np.ndarray:
-        """States of the columns of the groups with the largest (or smallest) rate.
-
-        Of groups whose rates are equal, some.
-        """
-        sign = -1.0 if largest else 1.0
-        order = self._order(largest)
-        root = np.full(len(self._matter), -1)
-        heap: list[tuple[float, int, tuple[int, ...]]] = [
-            (float(sign * self.bounds(root[None], largest)[0]), 0, tuple(root.tolist()))
-        ]
-        best, found, n_sets = math.inf, [], 0
-        while heap and heap[0][0] < best - _EQUAL:
-            # Of equally promising sets those of which most is chosen first.
-            picked = [heapq.heappop(heap) for _ in range(min(_AT_ONCE, len(heap)))]
-            picked = [one for one in picked if one[0] < best - _EQUAL]
-            children = []
-            for _, chosen, states in picked:
-                place = order[-chosen]
-                for state in range(self._sizes[place]):
-                    child = list(states)
-                    child[place] = state
-                    children.append((chosen - 1, tuple(child)))
-            n_sets += len(children)
-            if n_sets > _MOST_SETS:
-                raise TooLargeError(
-                    f"the search among the groups has looked at {n_sets:,} sets of them without an end: name fewer "
-                    "sensitive columns"
-                )
-            keys = sign * self.bounds(np.array([states for _, states in children]), largest)
-            for key, (chosen, states) in zip(keys.tolist(), children, strict=True):
-                if -chosen < len(order):
-                    heapq.heappush(heap, (key, chosen, states))
-                elif key < best and self._possible(states):
-                    best, found = key, [states]
-        return np.array(found, dtype=np.int64).reshape(-1, len(self._matter))
-
-    def _order(self, largest: bool) -> list[int]:
-        """Columns, those first of which a choice narrows the bound most."""
-        narrowed = []
-        for place, size in enumerate(self._sizes):
-            sets = np.full((size, len(self._sizes)), -1)
-            sets[:, place] = np.arange(size)
-            held = self.bounds(sets, largest)
-            narrowed.append(float(np.ptp(held)))
-        return np.argsort(-np.array(narrowed), kind="stable").tolist()
-
-    def _possible(self, states: Sequence[int]) -> bool:
-        """Whether a group with these states has people."""
-        chosen = dict(zip(self._matter, states, strict=True))
-        codes = {name: np.array([chosen.get(name, 0)]) for names, _ in self._conditionals.prior for name in names}
-        return bool(self._conditionals.shares(codes, 1)[0] > 0)
+    return bool((best <= cumulated + EQUAL).all() if upwards else (best >= cumulated - EQUAL).all())

@@ -15,24 +15,31 @@ class Interruption:
 
     Used as a context by work that can stop early. The first Ctrl-C inside is remembered, also for what comes later; the
     second one raises `KeyboardInterrupt` as ever. Outside of the main thread nothing is caught. Contexts may be nested.
+
+    Parameters
+    ----------
+    terminate : bool
+        Whether a request to terminate (SIGTERM), by which programs stop others, is heard like Ctrl-C.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, terminate: bool = False) -> None:
         self.pressed = False
-        self._before: Any = None
+        self._signals = (signal.SIGINT, signal.SIGTERM) if terminate else (signal.SIGINT,)
+        self._before: list[Any] = []
         self._depth = 0
 
     def __enter__(self) -> Interruption:
         self._depth += 1
-        if threading.current_thread() is threading.main_thread() and self._before is None:
-            self._before = signal.signal(signal.SIGINT, self._hear)
+        if threading.current_thread() is threading.main_thread() and not self._before:
+            self._before = [signal.signal(one, self._hear) for one in self._signals]
         return self
 
     def __exit__(self, *error: object) -> None:
         self._depth -= 1
-        if self._before is not None and not self._depth:
-            signal.signal(signal.SIGINT, self._before)
-            self._before = None
+        if not self._depth:
+            for one, before in zip(self._signals, self._before, strict=False):
+                signal.signal(one, before)
+            self._before = []
 
     def _hear(self, signal_number: int, frame: FrameType | None) -> None:  # noqa: ARG002 (the handler's signature)
         if self.pressed:

@@ -13,12 +13,15 @@ situations weighted by their probabilities. Each sweep over the nodes can only i
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from justicia.population.shifts import supports
+from justicia.solvers.situations import check_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,10 +143,22 @@ class NearbyTables:
     nodes : sequence of Node
         All nodes of the population, parents first.
     radius : float in [0, 1]
+    deadline : float
+        `time.perf_counter()` after which `outer` and `search` raise `OutOfTimeError`; a search that has begun to climb
+        returns what it has reached.
+
+    Attributes
+    ----------
+    stopped : bool
+        A search ended because time ran out.
     """
 
-    def __init__(self, situations: Situations, nodes: Sequence[Node], radius: float) -> None:
+    def __init__(
+        self, situations: Situations, nodes: Sequence[Node], radius: float, deadline: float = math.inf
+    ) -> None:
         self.radius = radius
+        self.stopped = False
+        self._deadline = deadline
         self._start = situations.start
         self._n_groups = len(nodes[0].table)
         held = supports(nodes)
@@ -189,6 +204,9 @@ class NearbyTables:
         ]
         rate = self._values(tables)[0][self._start]
         for _ in range(_MOST_SWEEPS):
+            if time.perf_counter() > self._deadline:
+                self.stopped = True
+                break
             reached = self._reached(tables)
             after = self._ends()
             for position in reversed(range(len(tables))):
@@ -232,6 +250,7 @@ class NearbyTables:
         """The same when every situation has the worst row for itself."""
         held = [self._ends()]
         for step in reversed(self._steps):
+            check_time(self._deadline)
             after = held[-1]
             found = [
                 moved_mean(

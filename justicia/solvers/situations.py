@@ -8,6 +8,8 @@ those of the situations that follow: its probability of a favorable outcome, or 
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +21,30 @@ if TYPE_CHECKING:
     from justicia.encoders.decisions import Tree
     from justicia.population.base import Node
 
-__all__ = ["Level", "Situations", "situations_of_points", "situations_of_tree"]
+__all__ = [
+    "Level",
+    "OutOfTimeError",
+    "Situations",
+    "check_time",
+    "shuffled",
+    "situations_of_points",
+    "situations_of_tree",
+]
+
+
+class OutOfTimeError(Exception):
+    """Raised when time has run out before there is an answer; never leaves the package."""
+
+
+def check_time(deadline: float) -> None:
+    """Go on before the deadline, a value of `time.perf_counter()`.
+
+    Raises
+    ------
+    OutOfTimeError
+    """
+    if time.perf_counter() > deadline:
+        raise OutOfTimeError
 
 
 @dataclass(frozen=True)
@@ -59,7 +84,9 @@ class Situations:
     levels: list[Level]
 
 
-def situations_of_tree(decision: Tree, nodes: Sequence[Node], most: int) -> Situations | None:
+def situations_of_tree(
+    decision: Tree, nodes: Sequence[Node], most: int, deadline: float = math.inf, seed: int | None = None
+) -> Situations | None:
     """Situations are the leaves within reach; None when there are more than `most` before some node.
 
     Parameters
@@ -68,13 +95,22 @@ def situations_of_tree(decision: Tree, nodes: Sequence[Node], most: int) -> Situ
     nodes : sequence of Node
         Every feature once, parents first.
     most : int
+    deadline : float
+        `time.perf_counter()` after which it is given up.
+    seed : int, optional
+        Of another order of the nodes, parents first; left out, depth first.
+
+    Raises
+    ------
+    OutOfTimeError
     """
     reached = [(node, box) for node, box in decision.walk(whole=True) if decision.outcomes[node] >= 0]
     accepted = sum(1 << i for i, (node, _) in enumerate(reached) if decision.outcomes[node] == 1)
     boxes = [box for _, box in reached]
     if accepted in (0, (1 << len(boxes)) - 1):
         return Situations(int(accepted != 0), [])
-    levels = _levels(boxes, accepted, _relevant(nodes, boxes), most)
+    order = _relevant(nodes, boxes)
+    levels = _levels(boxes, accepted, order if seed is None else shuffled(order, seed), most, deadline)
     return None if levels is None else Situations(2, levels)
 
 
@@ -114,6 +150,21 @@ def situations_of_points(outcomes: np.ndarray, sizes: Sequence[int], nodes: Sequ
     return Situations(2, levels)
 
 
+def shuffled(nodes: Sequence[Node], seed: int) -> list[Node]:
+    """Nodes in another order, parents first."""
+    rng = np.random.default_rng(seed)
+    inside = {node.feature for node in nodes}
+    left, order = list(nodes), []
+    seen: set[int] = set()
+    while left:
+        ready = [node for node in left if not (inside & set(node.parents)) - seen]
+        node = ready[int(rng.integers(len(ready)))]
+        order.append(node)
+        seen.add(node.feature)
+        left.remove(node)
+    return order
+
+
 def _relevant(nodes: Sequence[Node], boxes: Sequence[dict[int, np.ndarray]]) -> list[Node]:
     """Nodes with a condition at or below them, depth first, so that few states have to be remembered."""
     tested = {feature for box in boxes for feature in box}
@@ -134,7 +185,7 @@ def _relevant(nodes: Sequence[Node], boxes: Sequence[dict[int, np.ndarray]]) -> 
 
 
 def _levels(
-    boxes: Sequence[dict[int, np.ndarray]], accepted: int, order: Sequence[Node], most: int
+    boxes: Sequence[dict[int, np.ndarray]], accepted: int, order: Sequence[Node], most: int, deadline: float
 ) -> list[Level] | None:
     """Situations before each node: which boxes are within reach, and the states that are still needed."""
     # Features whose state is needed at or after each position.
@@ -153,6 +204,7 @@ def _levels(
         here = needed[position]
         sources = [-1 if feature == node.feature else here.index(feature) for feature in needed[position + 1]]
         for row, (alive, kept) in enumerate(situations):
+            check_time(deadline)
             if node.parents:
                 above[row] = kept[here.index(node.parents[0])]
             for state, (distinct, _) in enumerate(kinds):

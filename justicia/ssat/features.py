@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from justicia.population import Feature, Node
 
-__all__ = ["Condition", "FeatureCode", "encode_feature"]
+__all__ = ["Condition", "FeatureCode", "encode_feature", "encode_row"]
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def _flat(
         shares.append(table @ sums)
     texts = [_words(feature, np.flatnonzero(kinds == kind)) for kind in range(sums.shape[1])]
     below_texts = [_words(feature, np.flatnonzero(kinds <= kind)) for kind in range(sums.shape[1])]
-    below = _row(builder, _by_condition(shares, contexts, parent), texts, below_texts)
+    below = encode_row(builder, _by_condition(shares, contexts, parent), texts, below_texts)
     return FeatureCode(kinds, below, ())
 
 
@@ -146,7 +146,7 @@ def _in_two_levels(
     state_words = [_words(feature, np.flatnonzero(node.states == state)) for state in range(n_states)]
     state_below_words = [_words(feature, np.flatnonzero(node.states <= state)) for state in range(n_states)]
     shares = [node.table[group] for _, group in contexts]
-    of_states = _row(builder, _by_condition(shares, contexts, parent), state_words, state_below_words)
+    of_states = encode_row(builder, _by_condition(shares, contexts, parent), state_words, state_below_words)
     items, item_of_cell = np.unique(node.states * n_kinds + kinds, return_inverse=True)
     below: list[Literal] = []
     states = []
@@ -178,7 +178,9 @@ def _inside(
     for _, group in contexts:
         within = np.ones(len(node.states)) if node.within is None else node.within[group]
         shares.append(np.array([[within[one].sum() for one in cells]]))
-    inside = _row(builder, _by_condition(shares, contexts, None), texts, [f"{text}, if there" for text in below_texts])
+    inside = encode_row(
+        builder, _by_condition(shares, contexts, None), texts, [f"{text}, if there" for text in below_texts]
+    )
     joined: list[Literal] = []
     for literal, text in zip(inside[:-1], below_texts, strict=False):
         made = builder.defined(text)
@@ -205,7 +207,7 @@ def _by_condition(
     return found
 
 
-def _row(
+def encode_row(
     builder: Builder, shares: Sequence[tuple[Condition, np.ndarray]], texts: Sequence[str], below_texts: Sequence[str]
 ) -> list[Literal]:
     """Break the stick: for each item "this one or one before", the last always true."""

@@ -28,7 +28,7 @@ from justicia.population import EmpiricalPopulation, MixturePopulation, NetworkP
 from justicia.ssat.building import Builder, Literal, as_probability, negated
 from justicia.ssat.clauses import EXISTS, FORALL, ClauseFormula
 from justicia.ssat.decisions import DecisionCode, decision_code
-from justicia.ssat.features import Condition, FeatureCode, encode_feature
+from justicia.ssat.features import Condition, FeatureCode, encode_feature, encode_row
 from justicia.words import counted
 
 if TYPE_CHECKING:
@@ -261,24 +261,23 @@ class _Lowering:
         population = self.population
         if not isinstance(population, MixturePopulation) or population.n_classes == 1:
             return [(condition, i) for condition, i in zip(groups, self.positions, strict=True)]
-        builder, n_classes = self.builder, population.n_classes
+        n_classes = population.n_classes
         shares = population.weights / np.maximum(population.weights.sum(axis=1, keepdims=True), 1e-300)
-        contexts = []
-        for condition, i in zip(groups, self.positions, strict=True):
-            before: list[Literal] = []
-            left = shares[i][::-1].cumsum()[::-1]
-            for one in range(n_classes):
-                words = ", ".join(text for text in (condition.words, f"class {one + 1} of {n_classes}") if text)
-                chance = (
-                    1.0 if one == n_classes - 1 else float(min(shares[i, one] / left[one], 1.0)) if left[one] else 0.0
-                )
-                bit = builder.random(as_probability(chance), f"stop at {words}")
-                literal = builder.all_of((*condition.literals, *before, bit), words)
-                contexts.append((Condition((literal,), words), i * n_classes + one))
-                before.append(negated(bit))
-        # One of them holds; that follows, and helps whoever looks for definitions.
-        builder.add(literal for context, _ in contexts for literal in context.literals)
-        return contexts
+        words = [f"class {one + 1} of {n_classes}" for one in range(n_classes)]
+        below = encode_row(
+            self.builder,
+            [(condition, shares[i]) for condition, i in zip(groups, self.positions, strict=True)],
+            words,
+            [f"one of the first {one + 1} of {n_classes} classes" for one in range(n_classes)],
+        )
+        classes = [
+            Condition((negated(below[one - 1] if one else False), below[one]), words[one]) for one in range(n_classes)
+        ]
+        return [
+            (condition.and_also(one), i * n_classes + position)
+            for condition, i in zip(groups, self.positions, strict=True)
+            for position, one in enumerate(classes)
+        ]
 
     def _features(
         self, network: NetworkPopulation, code: DecisionCode, contexts: Sequence[tuple[Condition, int]]

@@ -84,6 +84,7 @@ def group_rows(
     *,
     bins: Mapping[str, Sequence[float]] | None = None,
     missing: str = "error",
+    factors: Sequence[str] = (),
 ) -> Grouping:
     """Group the rows of `frame` by its columns `sensitive`.
 
@@ -97,6 +98,8 @@ def group_rows(
         Edges at which numeric columns are cut; a value on an edge belongs to the class below it.
     missing : str
         "error", or "group": rows without a value form a group of their own.
+    factors : sequence of str
+        Those of the columns that are lawful factors, not sensitive.
 
     Raises
     ------
@@ -109,7 +112,8 @@ def group_rows(
         raise GroupingError("a grouping needs at least one sensitive column")
     if len(set(sensitive)) != len(sensitive):
         raise GroupingError(f"a sensitive column is named twice in {','.join(sensitive)}")
-    columns = [_values(frame, name, (bins or {}).get(name), missing) for name in sensitive]
+    words = {name: f"factor {name!r}" if name in factors else f"sensitive column {name!r}" for name in sensitive}
+    columns = [_values(frame, name, words[name], (bins or {}).get(name), missing) for name in sensitive]
     keys = np.zeros(len(frame), dtype=np.int64)
     for codes, values in columns:
         keys = keys * len(values) + codes
@@ -163,64 +167,77 @@ def _empty(groups: tuple[tuple[str, ...], ...], values: list[list[str]]) -> tupl
 
 
 def _values(
-    frame: pd.DataFrame, name: str, edges: Sequence[float] | None, missing: str
+    frame: pd.DataFrame, name: str, words: str, edges: Sequence[float] | None, missing: str
 ) -> tuple[np.ndarray, list[str]]:
     """Codes of a sensitive column and its values as text, in a natural order; unused categories come along."""
     if name not in frame.columns:
-        raise TableError(f"sensitive column {name!r} is not in the table{did_you_mean(name, frame.columns)}")
+        raise TableError(f"{words} is not in the table{did_you_mean(name, frame.columns)}")
     column = frame[name]
-    absent = column.isna().to_numpy()
-    if absent.any() and missing != "group":
-        raise GroupingError(
-            f"sensitive column {name!r} has no value in {counted(int(absent.sum()), 'row')} of {len(column):,}: "
-            "pass --missing group to make them a group, or --missing drop to leave them out"
-        )
-    codes, order = _known_values(column, name) if edges is None else _binned(column, name, edges)
+    if edges is None:
+        codes, order, absent = _known_values(column, name, words, missing)
+    else:
+        codes, order, absent = _binned(column, name, words, edges, missing)
     if absent.any():
         if MISSING in order:
-            raise GroupingError(f"sensitive column {name!r} has both empty cells and the word {MISSING}: rename one")
+            raise GroupingError(f"{words} has both empty cells and the word {MISSING}: rename one")
         order = [*order, MISSING]
         codes = np.where(absent, len(order) - 1, codes)
     return codes, order
 
 
-def _binned(column: pd.Series[Any], name: str, edges: Sequence[float]) -> tuple[np.ndarray, list[str]]:
-    """Classes of a numeric column between edges; a value on an edge belongs to the class below it."""
+def _check_missing(absent: np.ndarray, words: str, missing: str) -> None:
+    """Refuse empty cells that nothing is to be done about, before anything else is said of the column."""
+    if missing != "group" and absent.any():
+        raise GroupingError(
+            f"{words} has no value in {counted(int(absent.sum()), 'row')} of {len(absent):,}: "
+            "pass --missing group to make them a group, or --missing drop to leave them out"
+        )
+
+
+def _binned(
+    column: pd.Series[Any], name: str, words: str, edges: Sequence[float], missing: str
+) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """Classes of a numeric column between edges, as `_known_values`; a value on an edge belongs to the class below."""
     import pandas as pd
 
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    text = column[np.isnan(numbers) & column.notna().to_numpy()]
+    absent = column.isna().to_numpy()
+    _check_missing(absent, words, missing)
+    text = column[np.isnan(numbers) & ~absent]
     if len(text):
         raise GroupingError(f"--bins {name}: the column holds {listed(text.unique(), 3)}, which is not a number")
     texts = [value_text(edge) for edge in edges]
     middle = [f"({low}, {high}]" for low, high in pairwise(texts)]
     order = [f"<= {texts[0]}", *middle, f"> {texts[-1]}"]
-    return np.searchsorted(np.asarray(edges, dtype=np.float64), numbers, side="left"), order
+    return np.searchsorted(np.asarray(edges, dtype=np.float64), numbers, side="left"), order, absent
 
 
-def _known_values(column: pd.Series[Any], name: str) -> tuple[np.ndarray, list[str]]:
-    """Codes and values of a column as they are; the code of an empty cell means nothing."""
+def _known_values(
+    column: pd.Series[Any], name: str, words: str, missing: str
+) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """Codes and values of a column as they are, and which cells are empty; their code means nothing."""
     import pandas as pd
 
     try:
         codes, uniques = pd.factorize(column)
     except TypeError as error:
-        raise GroupingError(f"sensitive column {name!r} holds values that are no single words or numbers") from error
+        raise GroupingError(f"{words} holds values that are no single words or numbers") from error
+    absent = codes < 0
+    _check_missing(absent, words, missing)
     values = list(uniques)
     if isinstance(column.dtype, pd.CategoricalDtype):
         values += [value for value in column.cat.categories if value not in set(values)]
     numeric = all(isinstance(value, (int, float, np.integer, np.floating)) for value in values)
     if numeric and len(values) > MOST_NUMERIC_VALUES:
         raise GroupingError(
-            f"sensitive column {name!r} is numeric with {len(values):,} distinct values: "
-            f"cut it into classes with --bins {name}=EDGE,EDGE"
+            f"{words} is numeric with {len(values):,} distinct values: cut it into classes with --bins {name}=EDGE,EDGE"
         )
     texts = [value_text(value).strip() for value in values]
     order = sorted(set(texts), key=_natural)
     if not order:
-        return np.zeros(len(column), dtype=np.int64), []
+        return np.zeros(len(column), dtype=np.int64), [], absent
     rank = {text: position for position, text in enumerate(order)}
-    return np.array([rank[text] for text in texts])[codes], order
+    return np.array([rank[text] for text in texts])[codes], order, absent
 
 
 def check_bins(bins: Mapping[str, Sequence[Any]], groupings: Sequence[Sequence[str]]) -> dict[str, list[float]]:

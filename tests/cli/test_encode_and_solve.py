@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
 import subprocess
 import sys
+import threading
+import time
+from fractions import Fraction
 
 import pytest
 
 import justicia
-from justicia.ssat import from_sdimacs
+from justicia.enclosure import Enclosure
+from justicia.report.solution import solution_to_compatible_text, solution_to_text
+from justicia.solvers import ClauseSolution
+from justicia.ssat import Block, ClauseFormula, from_sdimacs, to_sdimacs
 from tests.cli.test_cli import run
+from tests.formula_cases import random_3cnf
 
 SMALL = "p cnf 3 2\ne 1 0\nr 0.3 2 0\nr 0.6 3 0\n1 2 0\n-1 3 0\n"
 
@@ -55,9 +64,6 @@ def test_solve_reads_standard_input(problem, capsys, monkeypatch):
 
 
 def test_solve_with_too_little_time_gives_bounds_and_code_3(problem, capsys):
-    from justicia.ssat import to_sdimacs
-    from tests.formula_cases import random_3cnf
-
     (problem / "hard.sdimacs").write_text(to_sdimacs(random_3cnf(60, 150, 0)))
     code, out, _ = run(capsys, "solve", "hard.sdimacs", "--time-limit", "0", "--json", "-")
     found = json.loads(out)
@@ -193,8 +199,53 @@ def test_groups_in_words_may_hold_commas(problem, capsys):
     assert "c value: the selection rate of age = (25, 40], sex = m" in out
 
 
-def test_a_population_in_a_file_is_refused(problem, capsys):
-    justicia.verify("tree", "ricci", population="tree").population_file().to_json(problem / "pop.json")
-    code, out, err = run(capsys, "encode", "--model", "tree", "--data", "ricci", "--population", "pop.json", "--quiet")
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("first", ["r", "e"])
+def test_a_stopped_search_says_what_is_known_and_that_it_is_no_answer(problem, capsys, stop, first):
+    """Weeks of work, and a part of its own that is known at once."""
+    hard = random_3cnf(150, 380, 0)
+    choices = Block(first, (151, 152), Fraction(1, 2) if first == "r" else None)
+    formula = ClauseFormula((choices, *hard.prefix), (*hard.clauses, (151, 152)))
+    (problem / "hard.sdimacs").write_text(to_sdimacs(formula))
+    before = signal.getsignal(stop)
+
+    def press():
+        while signal.getsignal(stop) is before:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        os.kill(os.getpid(), stop)
+
+    presser = threading.Thread(target=press)
+    presser.start()
+    code, out, err = run(capsys, "solve", "hard.sdimacs", "--json", "out.json")
+    presser.join()
+    assert signal.getsignal(stop) is before
+    assert (code, err) == (3, "")
+    assert out.startswith("bounds      ")
+    assert "(stopped: interrupted)" in out
+    held = json.loads((problem / "out.json").read_text())
+    assert (held["value"], held["status"]) == (None, "bounds")
+    assert 0 <= held["lo"] < held["hi"] <= 1
+    if held["assignment"] is None:
+        assert "best so far" not in out
+    else:
+        assert first == "e"
+        assert f"best so far at least {held['lo']:.12g}, not known to be optimal" in out
+
+
+def test_the_best_choices_so_far_are_said_to_be_that():
+    formula = from_sdimacs(SMALL)
+    solution = ClauseSolution(Enclosure(0.3, 0.9), {1: True}, 5, 1.0, "time")
+    assert solution_to_text(formula, solution) == (
+        "bounds      0.3 to 0.9 (stopped: time)\n"
+        "best so far at least 0.3, not known to be optimal, with\n"
+        "true        x1\n"
+    )  # fmt: skip
+    assert "assignment" not in solution_to_compatible_text(solution)
+
+
+def test_ensembles_are_refused_before_they_are_compared_with_the_model(monkeypatch, capsys):
+    monkeypatch.setattr("justicia.encoders.check_encoding", lambda *_: pytest.fail("compared"))
+    code, out, err = run(capsys, "verify", "--model", "boosting", "--data", "ricci", "--solver", "clauses")
     assert (code, out) == (2, "")
-    assert "name a structure instead of a file" in err.strip().splitlines()[-1]
+    assert "solver clauses does not take" in err

@@ -90,6 +90,7 @@ def test_wide_bounds_are_warned_of_whatever_the_engine(options):
     assert any("not to the tolerance" in warning for warning in audit.warnings)
 
 
+@pytest.mark.slow
 def test_weights_of_a_column_transformer_are_applied_in_its_type():
     rng = np.random.default_rng(1)
     for _ in range(10):
@@ -133,6 +134,7 @@ def test_likelihoods_of_0_are_refused_by_reason():
         verify(model, frame)
 
 
+@pytest.mark.slow
 def test_hundreds_of_features_under_the_default_population():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(400, 300)).round(1), columns=[f"c{i}x" for i in range(300)])

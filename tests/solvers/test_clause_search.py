@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from justicia.solvers import solve_clauses
+from justicia.solvers.clause_cases import Cases
 from justicia.solvers.clause_search import ClauseSearch
-from justicia.solvers.clause_tables import MAX, SUM, tables_of
+from justicia.solvers.clause_tables import MAX, SUM, count_defined, definitions_of, tables_of
+from justicia.solvers.weighted_clauses import weighted
 from justicia.ssat import EXISTS, RANDOM, Block, ClauseFormula, from_sdimacs
 from tests.formula_cases import by_enumeration, random_3cnf, random_formula
 
@@ -120,8 +122,14 @@ def test_worked_example_of_the_threshold():
     assert smallest.assignment == {3: False}
 
 
-def _defined(formula):
+def with_definitions(formula):
     tables = tables_of(formula)
+    count_defined(tables.kind, tables.level, definitions_of(tables))
+    return tables
+
+
+def _defined(formula):
+    tables = with_definitions(formula)
     return {int(number) for number, kind in zip(tables.numbers, tables.kind, strict=True) if kind == SUM}
 
 
@@ -139,7 +147,7 @@ def test_defined_variables_are_found_and_others_are_not():
 
 def test_variables_under_the_outermost_exists_stay_choices():
     formula = ClauseFormula((Block(EXISTS, (1, 2)), Block(RANDOM, (3,), Fraction(1, 2))), ((-1, 2), (1, -2), (1, 3)))
-    tables = tables_of(formula)
+    tables = with_definitions(formula)
     assert tables.kind.tolist() == [MAX, MAX, SUM]
 
 
@@ -173,7 +181,7 @@ def test_time_limit_gives_bounds_that_hold():
 @pytest.mark.parametrize("first", ["e", "a"])
 def test_bounds_hold_wherever_a_search_is_stopped(first, monkeypatch):
     """Searches of formulas with choices outside and inside, stopped after a few nodes."""
-    monkeypatch.setattr("justicia.solvers.clause_search._FIRST_NODES", 5)
+    monkeypatch.setattr("justicia.solvers.weighted_search._FIRST_NODES", 5)
     met = 0
     for seed in range(60):
         rest = random_3cnf(18, 36, seed)
@@ -184,6 +192,33 @@ def test_bounds_hold_wherever_a_search_is_stopped(first, monkeypatch):
         met += stopped.stopped == "time"
         assert stopped.value.lo - 1e-12 <= value <= stopped.value.hi + 1e-12
     assert met > 40
+
+
+@pytest.mark.parametrize("first", ["e", "a"])
+@pytest.mark.parametrize("together", [True, False])
+def test_assignments_of_a_stopped_search_reach_the_bound(first, together, monkeypatch):
+    """The best choices known so far: with them the value is at least the lower bound, or at most the upper one."""
+    if not together:
+        monkeypatch.setattr("justicia.solvers.clause_search.cases_of", lambda *_: None)
+    met = 0
+    for seed in range(300):
+        monkeypatch.setattr("justicia.solvers.weighted_search._FIRST_NODES", 1 + seed % 30)
+        rest = random_3cnf(14, 14 + seed % 12, seed)
+        prefix = (Block(first, (1, 2, 3, 4, 5)), *rest.prefix[5:12], Block(EXISTS, (13, 14)))
+        # Parts of their own, too.
+        clauses = tuple(clause for clause in rest.clauses if len({variable % 2 for variable in map(abs, clause)}) == 1)
+        formula = ClauseFormula(prefix, clauses if seed % 3 else rest.clauses)
+        stopped = solve_clauses(formula, time_limit=0.0)
+        if stopped.stopped is None or stopped.assignment is None:
+            continue
+        met += 1
+        assert set(stopped.assignment) == {1, 2, 3, 4, 5}
+        value = by_enumeration(formula, stopped.assignment)
+        if first == "e":
+            assert value >= stopped.value.lo - 1e-12 > 0
+        else:
+            assert value <= stopped.value.hi + 1e-12 < 1
+    assert met > (20 if together else 10)
 
 
 def test_search_goes_on_after_a_stop():
@@ -198,9 +233,9 @@ def test_search_goes_on_after_a_stop():
 def test_small_arrays_grow(monkeypatch):
     formula = random_3cnf(40, 100, 3)
     value = float(solve_clauses(formula).value)
-    monkeypatch.setattr("justicia.solvers.clause_search._FIRST_CACHE", 16)
+    monkeypatch.setattr("justicia.solvers.weighted_search._FIRST_CACHE", 16)
     assert float(solve_clauses(formula).value) == pytest.approx(value, rel=1e-12)
-    monkeypatch.setattr("justicia.solvers.clause_search._MOST_CACHE", 64)
+    monkeypatch.setattr("justicia.solvers.weighted_search._MOST_CACHE", 64)
     assert float(solve_clauses(formula).value) == pytest.approx(value, rel=1e-12)
 
 
@@ -228,6 +263,51 @@ def test_value_does_not_depend_on_the_order_of_clauses_and_literals():
         clauses = [tuple(int(x) for x in rng.permutation(clause)) for clause in formula.clauses]
         shuffled = ClauseFormula(formula.prefix, tuple(clauses[i] for i in rng.permutation(len(clauses))))
         assert float(solve_clauses(shuffled).value) == pytest.approx(float(solve_clauses(formula).value), rel=1e-10)
+
+
+def test_branching_on_choices_gives_the_values_of_cases(monkeypatch):
+    monkeypatch.setattr("justicia.solvers.clause_search.cases_of", lambda *_: None)
+    for seed in range(300):
+        formula = random_formula(seed)
+        check(formula, solve_clauses(formula))
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_cases_that_are_searched_apart_give_the_same_values(at_once, monkeypatch):
+    monkeypatch.setattr("justicia.solvers.clause_search._AT_ONCE", at_once)
+    for seed in range(300, 500):
+        formula = random_formula(seed)
+        check(formula, solve_clauses(formula))
+
+
+def test_every_combination_of_choices_has_its_value():
+    """Cases cover the choices: what an assignment of them leaves open makes no difference."""
+    met = 0
+    for seed in range(200):
+        formula = random_formula(seed)
+        cases = ClauseSearch(formula).cases()
+        if cases is None:
+            continue
+        for case in cases:
+            assert by_enumeration(formula, dict(case.assignment)) == pytest.approx(float(case.value), abs=1e-12)
+            met += 0 < case.value.lo < 1
+    assert met > 60
+
+
+def test_bits_become_weights_where_at_most_one_of_their_clauses_can_be_false():
+    """Two states that exclude each other read one bit; a third clause that may be false beside another keeps it."""
+    state, bit, read, other = 1, 2, 3, 4
+    prefix = (Block(RANDOM, (state, bit, other), Fraction(1, 3)), Block(EXISTS, (read,)))
+    clauses = ((-state, -bit, read), (-state, bit, -read), (state, -bit, -read), (state, bit, read))
+    either = ((state, other), (-state, other))
+    tables = tables_of(ClauseFormula(prefix, (*clauses, *either)))
+    none = Cases(np.zeros(4, dtype=bool), np.full((1, 4), -1, dtype=np.int8), [])
+    summed = weighted(tables, none)
+    assert tables.numbers[summed.tables.numbers].tolist() == [state, read]
+    # A clause that is false counts the probability of what the bit then has to be.
+    assert sorted(summed.clause_weight.ravel()) == pytest.approx([1 / 3, 1 / 3, 2 / 3, 2 / 3])
+    beside = tables_of(ClauseFormula(prefix, (*clauses, *either, (bit, -state, other))))
+    assert bit in beside.numbers[weighted(beside, none).tables.numbers]
 
 
 def test_twenty_variables_against_enumeration():

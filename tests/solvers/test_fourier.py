@@ -133,6 +133,7 @@ def cases():
     yield chain(rng, 2, sizes, 3), [rng.normal(size=4), rng.normal(size=9), many, rng.normal(size=3)], 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", [0, 1])
 def test_rounding_stays_below_its_formula(which):
     mpmath.mp.dps = 50

@@ -53,6 +53,7 @@ def test_learn_equals_enumerate(seed, monkeypatch):
             assert 1 <= found.solution.groups_evaluated <= expected.solution.groups_evaluated
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("structure", ["auto", "tree", "independent"])
 def test_a_structured_case_evaluates_few_groups(structure):
     # 10,000 groups of 20 people; the model looks at two of the four sensitive columns and at one feature.

@@ -13,7 +13,7 @@ from justicia import shifting
 from justicia.encoders.decisions import Tree
 from justicia.population.shifts import shift_distance
 from justicia.solvers.shifted import NearbyTables, moved_mean, moved_rows
-from justicia.solvers.situations import situations_of_points, situations_of_tree
+from justicia.solvers.situations import shuffled, situations_of_points, situations_of_tree
 from tests.solvers.test_confidence_box import random_case
 
 RADII = (0.0, 0.05, 0.3, 1.0)
@@ -87,7 +87,13 @@ def rate_of(decision, nodes, tables, sizes):
 
 def both_ways(decision, nodes, sizes):
     points = np.array(list(product(*map(range, sizes))))
-    return situations_of_tree(decision, nodes, 1000), situations_of_points(decision.evaluate(points), sizes, nodes)
+    outcomes = decision.evaluate(points)
+    return (
+        situations_of_tree(decision, nodes, 1000),
+        situations_of_points(outcomes, sizes, nodes),
+        situations_of_tree(decision, nodes, 1000, seed=1),
+        situations_of_points(outcomes, sizes, shuffled(nodes, 2)),
+    )
 
 
 def test_best_answer_of_a_row_is_that_of_a_linear_program():

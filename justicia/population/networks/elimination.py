@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -66,6 +66,17 @@ class Conditional:
         moved = np.moveaxis(self.table, range(n_plain, len(self.given)), range(len(self.sensitive)))
         return np.asarray(moved[tuple(codes[name] for name in self.sensitive)])
 
+    def where(self, name: str, state: int) -> Conditional:
+        """The table of people who have one state of a sensitive variable."""
+        if name not in self.sensitive:
+            return self
+        return replace(
+            self,
+            given=tuple(one for one in self.given if one != name),
+            sensitive=tuple(one for one in self.sensitive if one != name),
+            table=np.take(self.table, state, axis=self.given.index(name)),
+        )
+
 
 @dataclass(frozen=True)
 class Conditionals:
@@ -84,6 +95,16 @@ class Conditionals:
     variables: tuple[Conditional, ...]
     prior: tuple[tuple[tuple[str, ...], np.ndarray], ...]
     sizes: Mapping[str, int]
+
+    def where(self, name: str, state: int) -> Conditionals:
+        """The same of people who have one state of a sensitive variable; probabilities of groups are joint with it."""
+        prior = tuple(
+            (tuple(one for one in names if one != name), np.take(factor, state, axis=names.index(name)))
+            if name in names
+            else (names, factor)
+            for names, factor in self.prior
+        )
+        return replace(self, variables=tuple(one.where(name, state) for one in self.variables), prior=prior)
 
     def shares(self, codes: Mapping[str, np.ndarray], n_groups: int) -> np.ndarray:
         """Probability of each group, float64 array of shape (n_groups,)."""

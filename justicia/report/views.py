@@ -1,0 +1,489 @@
+"""What the HTML report says, taken from an audit's JSON alone: texts and positions, ready for the template."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from justicia.enclosure import EXACT, Enclosure
+from justicia.metrics.definitions import DEFINITIONS, SOURCE_OF_RATE
+from justicia.report.groups import number
+from justicia.report.pictures import Chart, Graph, chart, graph
+from justicia.words import counted, shown
+
+__all__ = ["GroupRow", "GroupingView", "MeasureRow", "group_name", "groupings_of", "headline", "title_of"]
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """A group as a row of the table.
+
+    Attributes
+    ----------
+    values : list of str
+        One a sensitive column.
+    name : str
+    cells : dict of str to str
+        Text by column of the table.
+    mark : str
+        "largest", "smallest" or empty.
+    off : bool
+        Whether the verified rate lies outside the interval of the rows.
+    note : str
+    """
+
+    values: list[str]
+    name: str
+    cells: dict[str, str]
+    mark: str
+    off: bool
+    note: str
+
+
+@dataclass(frozen=True)
+class MeasureRow:
+    """A measure, with what it is made of."""
+
+    name: str
+    definition: str
+    formula: str
+    worked: str
+    verified: str
+    statistical: str
+    bootstrap: str
+    shifted: str
+    remaining: str
+    bounds: dict[str, str]
+    rows: str
+    interval: str
+    method: str
+    note: str
+
+
+@dataclass(frozen=True)
+class GroupingView:
+    """Everything that is said about one grouping."""
+
+    title: str
+    anchor: str
+    sensitive: list[str]
+    summary: str
+    has_verified: bool
+    any_off: bool
+    methods: str
+    favored: list[str]
+    columns: list[tuple[str, str]]
+    label_columns: list[tuple[str, str]]
+    groups: list[GroupRow]
+    chart: Chart | None
+    measures: list[MeasureRow]
+    measure_columns: list[tuple[str, str]]
+    population: Json
+    graph: Graph | None
+    parents: list[tuple[str, str]]
+    fit: str
+    held_out: str
+    off: list[str]
+    errors: list[tuple[str, list[str]]]
+    bounds: list[tuple[str, str, list[str], str]]
+    bootstrap: str
+    shift: Json | None
+    moves: list[tuple[str, list[tuple[str, str]]]]
+    mediators: str
+
+
+def title_of(held: Json) -> str:
+    """The title: what was audited, on what."""
+    model = held.get("model") or {}
+    name = model.get("source") or model.get("class") or "decisions"
+    data = (held.get("data") or {}).get("source")
+    return f"Audit of {shown(name, 80)}" + (f" on {shown(data, 80)}" if data else "")
+
+
+def group_name(group: Json | None) -> str:
+    """A group's values, in the order of the sensitive columns.
+
+    >>> group_name({"race": "Black", "sex": "Female"})
+    'Black, Female'
+    """
+    return ", ".join(shown(value, 60) for value in (group or {}).values()) or "everyone"
+
+
+def enclosure(held: Json | None) -> Enclosure | None:
+    """The enclosure in a part of the JSON, None where it has none."""
+    if held is None or held.get("lo") is None or held.get("hi") is None:
+        return None
+    return Enclosure(held["lo"], held["hi"])
+
+
+def text(held: Json | None) -> str:
+    """An enclosure with four decimals, rounded outwards when it is a bound."""
+    found = enclosure(held)
+    return "–" if found is None else number(found)
+
+
+def percentage(held: Enclosure) -> str:
+    """A rate as a share in words, rounded outwards when it is a bound.
+
+    >>> percentage(Enclosure(0.25, 0.25)), percentage(Enclosure(0.2501, 0.3009))
+    ('25.0 %', 'between 25.0 % and 30.1 %')
+    """
+    lo, hi = float(held.lo), float(held.hi)
+    if hi - lo <= EXACT:
+        return f"{100 * lo:.1f} %"
+    low, high = int(1000 * lo) / 10, -int(-1000 * hi // 1) / 10
+    return f"{low:.1f} %" if low == high else f"between {low:.1f} % and {high:.1f} %"
+
+
+def headline(held: Json) -> str:
+    """The answer in one sentence, of the first grouping."""
+    groupings = held["groupings"]
+    return _summary(groupings[0]) if groupings else ""
+
+
+def groupings_of(held: Json) -> list[GroupingView]:
+    """One view a grouping."""
+    confidence = held.get("confidence") or 0.95
+    search = (held.get("solver") or {}).get("search") or "enumerate"
+    return [_view(grouping, position, confidence, search) for position, grouping in enumerate(held["groupings"])]
+
+
+def _view(grouping: Json, position: int, confidence: float, search: str) -> GroupingView:
+    groups = sorted(grouping["groups"], key=lambda group: (-_middle(group), group_name(group["group"])))
+    most, least = grouping.get("most_favored"), grouping.get("least_favored")
+    marks = {}
+    for held, mark in ((least, "smallest"), (most, "largest")):
+        if held is not None:
+            marks[group_name(held["group"])] = mark
+    parents = (grouping.get("population") or {}).get("parents") or {}
+    rows = [_row(group, marks) for group in groups]
+    measures = [_measure(name, held, grouping) for name, held in grouping["measures"].items() if held is not None]
+    return GroupingView(
+        title=" × ".join(shown(name, 60) for name in grouping["sensitive"]) or "everyone",
+        anchor=f"grouping-{position + 1}",
+        sensitive=[shown(name, 60) for name in grouping["sensitive"]],
+        has_verified=any(group.get("selection_rate") is not None for group in groups),
+        any_off=any(row.off for row in rows),
+        methods="; ".join(dict.fromkeys(row.method for row in measures if row.method)),
+        summary=_counted(grouping, search),
+        favored=_favored(grouping),
+        columns=_columns(rows, confidence),
+        label_columns=_label_columns(rows),
+        groups=rows,
+        chart=chart([_bar(group, marks) for group in groups]),
+        measures=measures,
+        measure_columns=_measure_columns(grouping, confidence),
+        population=grouping.get("population") or {},
+        graph=graph(parents),
+        parents=[(shown(name, 80), ", ".join(shown(one, 80) for one in held)) for name, held in parents.items()],
+        fit=_fit((grouping.get("population") or {}).get("fit")),
+        held_out=_held_out(((grouping.get("population") or {}).get("fit") or {}).get("held_out")),
+        off=_off((grouping.get("population") or {}).get("fit")),
+        errors=[
+            (kind, ["–" if size is None else _size(size) for size in sizes.values()])
+            for kind, sizes in (grouping.get("errors") or {}).items()
+        ],
+        bounds=_bounds(grouping),
+        bootstrap=_bootstrap(grouping.get("bootstrap")),
+        shift=grouping.get("shift"),
+        moves=_moves(grouping.get("shift")),
+        mediators=_mediators(grouping.get("mediators")),
+    )
+
+
+def _counted(grouping: Json, search: str) -> str:
+    held, evaluated = grouping["groups"], grouping.get("groups_evaluated")
+    if search == "learn":
+        says = f"{counted(len(held), 'group')} shown: the extremes, learned by evaluating {evaluated or 0:,}"
+        return f"{says} of the groups"
+    without = sum(not group["n"] for group in held)
+    says = counted(len(held) - without, "group")
+    return f"{says} with people, {without:,} without" if without else says
+
+
+def _rate(group: Json) -> Json | None:
+    """The narrowest that is known of a group's verified selection rate."""
+    rate: Json | None = group.get("selection_rate")
+    if rate is None:
+        return None
+    return rate.get("statistical") or (rate.get("shift") or {}).get("unshifted") or rate
+
+
+def _middle(group: Json) -> float:
+    """For sorting: groups without a rate last."""
+    found = enclosure(_rate(group))
+    if found is not None:
+        return found.middle
+    sample = group.get("sample_rate")
+    return -1.0 if sample is None else float(sample["value"])
+
+
+def _row(group: Json, marks: dict[str, str]) -> GroupRow:
+    rate, sample, name = group.get("selection_rate"), group.get("sample_rate"), group_name(group["group"])
+    shift = None if rate is None else rate.get("shift")
+    interval = None if rate is None else rate.get("interval")
+    n, selected = group.get("n"), group.get("selected")
+    cells = {
+        "people": "–" if n is None else f"{n:,}",
+        "selected": "–" if selected is None else f"{selected:,}",
+        "verified": text(rate if shift is None else shift.get("unshifted")),
+        "statistical": text(None if rate is None else rate.get("statistical")),
+        "bootstrap": text(interval if interval and not str(interval.get("method")).startswith("statistical") else None),
+        "shifted": text(rate if shift is not None else None),
+        "remaining": text(_narrowest(rate)),
+        "rows": "–" if sample is None else f"{sample['value']:.4f}",
+        "interval": "–" if sample is None else f"{sample['lo']:.4f} to {sample['hi']:.4f}",
+        "positives": "–" if group.get("positives") is None else f"{group['positives']:,}",
+        "negatives": "–" if group.get("negatives") is None else f"{group['negatives']:,}",
+        "tpr": text(group.get("tpr")),
+        "fpr": text(group.get("fpr")),
+        "rows_tpr": _sample(group.get("sample_tpr")),
+        "rows_fpr": _sample(group.get("sample_fpr")),
+    }
+    found = enclosure(_rate(group))
+    off = found is not None and sample is not None and (found.hi < sample["lo"] or found.lo > sample["hi"])
+    values = [shown(value, 60) for value in group["group"].values()]
+    return GroupRow(values, name, cells, marks.get(name, ""), off, group.get("note") or "")
+
+
+def _narrowest(held: Json | None) -> Json | None:
+    """What remains of a rate or measure with the mediators of the most favored group."""
+    remaining: Json | None = None if held is None else held.get("remaining")
+    return None if remaining is None else remaining.get("statistical") or remaining
+
+
+def _sample(held: Json | None) -> str:
+    return "–" if held is None or held.get("value") is None else f"{held['value']:.4f}"
+
+
+def _columns(rows: list[GroupRow], confidence: float) -> list[tuple[str, str]]:
+    """Keys and headings of the columns that say something here."""
+    headings = {
+        "people": "people",
+        "selected": "selected",
+        "verified": "verified",
+        "statistical": "statistical",
+        "bootstrap": "bootstrap",
+        "shifted": "shifted",
+        "remaining": "remaining",
+        "rows": "rows",
+        "interval": f"{100 * confidence:.6g} % interval",
+    }
+    return _telling(headings, rows)
+
+
+def _label_columns(rows: list[GroupRow]) -> list[tuple[str, str]]:
+    """The columns of rates by true outcome; none when no rate is known."""
+    headings = {
+        "positives": "favorable",
+        "tpr": "TPR",
+        "rows_tpr": "TPR, rows",
+        "negatives": "others",
+        "fpr": "FPR",
+        "rows_fpr": "FPR, rows",
+    }
+    held = _telling(headings, rows)
+    return held if any(key not in ("positives", "negatives") for key, _ in held) else []
+
+
+def _telling(headings: dict[str, str], rows: list[GroupRow]) -> list[tuple[str, str]]:
+    return [(key, heading) for key, heading in headings.items() if any(row.cells[key] != "–" for row in rows)]
+
+
+def _bar(group: Json, marks: dict[str, str]) -> tuple[str, str, Enclosure | None, Json | None]:
+    name = group_name(group["group"])
+    return name, marks.get(name, ""), enclosure(_rate(group)), group.get("sample_rate")
+
+
+def _favored(grouping: Json) -> list[str]:
+    """The most and the least favored group in plain words."""
+    says = []
+    for key, word in (("most_favored", "most"), ("least_favored", "least")):
+        held = grouping.get(key)
+        found = None if held is None else enclosure(held["selection_rate"])
+        if held is None or found is None:
+            continue
+        line = f"Favored {word}: {group_name(held['group'])}. The model says yes to {percentage(found)} of them."
+        others = len(held["candidates"]) - 1
+        if others > 0:
+            names = [group_name(one) for one in held["candidates"] if one != held["group"]]
+            few = "; ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
+            line += (
+                f" {'It' if not found.exact else 'Equal or not told apart: it'} may also be one of {others:,}: {few}."
+            )
+        says.append(line)
+    return says
+
+
+def _summary(grouping: Json) -> str:
+    most, least = grouping.get("most_favored"), grouping.get("least_favored")
+    if most is None or least is None:
+        return ""
+    high, low = enclosure(most["selection_rate"]), enclosure(least["selection_rate"])
+    if high is None or low is None:
+        return ""
+    if group_name(most["group"]) == group_name(least["group"]):
+        return f"There is one group with people, {group_name(most['group'])}: the model says yes to {percentage(high)}."
+    line = (
+        f"The model says yes to {percentage(high)} of the most favored group ({group_name(most['group'])}) "
+        f"and to {percentage(low)} of the least favored ({group_name(least['group'])})."
+    )
+    impact = enclosure((grouping["measures"].get("disparate_impact")) or None)
+    if impact is not None:
+        per = _per_hundred(impact)
+        line += f" For every 100 people selected of the most favored group, {per} of as many people of the other are."
+    return line
+
+
+def _per_hundred(impact: Enclosure) -> str:
+    lo, hi = 100 * float(impact.lo), 100 * float(impact.hi)
+    if hi - lo < 0.05:
+        return f"{(lo + hi) / 2:.1f}".removesuffix(".0")
+    return f"between {int(lo * 10) / 10:.1f} and {-int(-hi * 10 // 1) / 10:.1f}"
+
+
+def _measure(name: str, held: Json, grouping: Json) -> MeasureRow:
+    sample = held.get("sample") or {}
+    moved = "unshifted" in held and held["unshifted"] is not None
+    interval = held.get("interval")
+    bootstrap = interval if interval and not str(interval.get("method")).startswith("statistical") else None
+    definition, formula = DEFINITIONS.get(name, (name.replace("_", " "), ""))
+    lo, hi = sample.get("lo"), sample.get("hi")
+    note = held.get("undefined") or ""
+    incomplete = note and enclosure(held) is not None
+    value = "undefined" if enclosure(held) is None else text(held["unshifted"] if moved else held)
+    return MeasureRow(
+        name=name.replace("_", " "),
+        definition=definition,
+        formula=formula,
+        worked=_worked(name, grouping),
+        verified=value,
+        statistical=text(held.get("statistical")),
+        bootstrap=text(bootstrap),
+        shifted=text(held) if moved else "–",
+        remaining=text(_narrowest(held)),
+        bounds={key: text(held.get(key)) for key in ("total_variation", "confidence_box", "given_structure")},
+        rows="undefined" if sample.get("value") is None else f"{sample['value']:.4f}",
+        interval="–" if lo is None or hi is None else f"{lo:.4f} to {hi:.4f}",
+        method=sample.get("method") or "",
+        note=f"incomplete: {note}" if incomplete else note,
+    )
+
+
+def _measure_columns(grouping: Json, confidence: float) -> list[tuple[str, str]]:
+    rows = [_measure(name, held, grouping) for name, held in grouping["measures"].items() if held is not None]
+    columns = [("verified", "verified")] if any(enclosure(held) for held in grouping["measures"].values()) else []
+    optional = (
+        ("statistical", "statistical"),
+        ("bootstrap", "bootstrap"),
+        ("shifted", "shifted"),
+        ("remaining", "remaining"),
+    )
+    columns += [(key, heading) for key, heading in optional if any(getattr(row, key) != "–" for row in rows)]
+    return [*columns, ("rows", "rows"), ("interval", f"{100 * confidence:.6g} % interval")]
+
+
+def _worked(name: str, grouping: Json) -> str:
+    """The verified measure written out with the rates that it is made of; empty where they are bounds."""
+    parts = []
+    for kind, form in SOURCE_OF_RATE.get(name, ()):
+        held = [(enclosure(group.get(kind)), group_name(group["group"])) for group in grouping["groups"]]
+        rates = [(float(found.lo), who) for found, who in held if found is not None and found.exact]
+        if len(rates) < 2 or len(rates) < sum(found is not None for found, _ in held):
+            return ""
+        (low, lowest), (high, highest) = min(rates), max(rates)
+        if form == "ratio":
+            parts.append(f"{low:.6f} ({lowest}) ÷ {high:.6f} ({highest})" + ("" if high else ": undefined"))
+        else:
+            parts.append(f"{high:.6f} ({highest}) − {low:.6f} ({lowest})")
+    return "; ".join(parts)
+
+
+def _fit(fit: Json | None) -> str:
+    if not fit or fit.get("max_abs_error") is None:
+        return ""
+    return (
+        f"Verified rates differ from those of the rows by {fit['max_abs_error']:.4f} at most and "
+        f"{fit['mean_abs_error']:.4f} on average over the groups."
+    )
+
+
+def _held_out(fit: Json | None) -> str:
+    if not fit:
+        return ""
+    return (
+        f"From the rates of rows held out of the population ({fit['folds']} folds) they differ by "
+        f"{fit['max_abs_error']:.4f} at most and {fit['mean_abs_error']:.4f} on average."
+    )
+
+
+def _off(fit: Json | None) -> list[str]:
+    return [group_name(group["group"]) for group in (fit or {}).get("groups", ()) if group.get("off")]
+
+
+def _size(size: float) -> str:
+    return "0" if size <= EXACT else f"{size:.4f}" if size >= 1e-4 else f"{size:.0e}"
+
+
+def _bounds(grouping: Json) -> list[tuple[str, str, list[str], str]]:
+    """Bounds by the rows: name, claim, values for the most and least favored group and the disparate impact, reason."""
+    held = grouping.get("bounds")
+    if not held or held.get("confidence") is None:
+        return []
+    by_name = {group_name(group["group"]): group for group in grouping["groups"]}
+    found = []
+    for name in ("total_variation", "confidence_box", "given_structure"):
+        cells = []
+        for end in ("most_favored", "least_favored"):
+            group = by_name.get(group_name((grouping.get(end) or {}).get("group")))
+            cells.append(text(((group or {}).get("selection_rate") or {}).get(name)))
+        cells.append(text((grouping["measures"].get("disparate_impact") or {}).get(name)))
+        claim = held[name]["claim"] or ""
+        reason = (held[name].get("reason") or {}).get("selection_rate") or ""
+        found.append((name.replace("_", " "), claim, cells, reason))
+    return found
+
+
+def _bootstrap(held: Json | None) -> str:
+    if not held:
+        return ""
+    line = f"{held['reached']:,} of {held['replicates']:,} replicates drawn from the population and fitted again"
+    return f"{line}; {held['stopped']}" if held.get("stopped") else line
+
+
+def _mediators(held: Json | None) -> str:
+    """How the mediators are drawn; empty without any."""
+    if held is None:
+        return ""
+    names = [
+        f"{shown(name, 60)} (given {', '.join(shown(one, 60) for one in held['parents'][name])})"
+        if name in held["parents"]
+        else shown(name, 60)
+        for name in held["names"]
+    ]
+    groups = " or ".join(group_name(group) for group in held["drawn_as_in"])
+    return f"{', '.join(names)}, drawn as in {groups}" + ("" if held["certain"] else ", which may not be the one")
+
+
+def _moves(shift: Json | None) -> list[tuple[str, list[tuple[str, str]]]]:
+    """What the worst populations move, with the effect of each part."""
+    names = {"rows": "the rows", "weights": "shares of the rows and of each class"}
+    found = []
+    for key, title in (
+        ("most_favored_raised_by", "The most favored group's rate is raised most by"),
+        ("least_favored_lowered_by", "The least favored group's rate is lowered most by"),
+    ):
+        changes = (shift or {}).get(key)
+        if changes:
+            found.append(
+                (
+                    title,
+                    [
+                        (shown(one["feature"] or names.get(one["part"], one["part"]), 80), f"{one['change']:+.4f}")
+                        for one in changes
+                    ],
+                )
+            )
+    return found

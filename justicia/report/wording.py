@@ -1,0 +1,153 @@
+"""What the HTML report says about what was audited, and how: texts from an audit's JSON."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from justicia.words import counted
+
+__all__ = ["ERRORS", "STRUCTURES", "command_of", "facts_of", "glossary_of", "method_of", "unseen_of"]
+
+Json = dict[str, Any]
+
+STRUCTURES = {
+    "tree": "each feature depends on the group and at most one other feature",
+    "independent": "features are independent given the group",
+    "empirical": "the rows themselves",
+}
+"""Populations that need more words than their description."""
+
+ERRORS = {
+    "verification": "width of the certified bounds: 0 when the answer is exact",
+    "sampling": "the rows are a sample: how far their rates may be from those of all people",
+    "structure": "how far the population's rates are from those of the rows it was fitted on",
+}
+"""What each source of error is."""
+
+
+def facts_of(held: Json) -> list[tuple[str, str]]:
+    """What was audited, as terms and what they are."""
+    model, data, check = held.get("model") or {}, held.get("data") or {}, held.get("self_check")
+    facts: list[tuple[str, str]] = []
+    if model:
+        facts.append(("model", model.get("source") or "given in Python"))
+        facts.append(("class", model["class"]))
+        if model.get("sha256"):
+            facts.append(("SHA-256 of the model", model["sha256"]))
+        if model["sklearn"]["trained"]:
+            facts.append(
+                ("scikit-learn", f"trained with {model['sklearn']['trained']}, audited with {model['sklearn']['now']}")
+            )
+        facts.append(("depends on", ", ".join(model["features"]) or "nothing"))
+    facts.append(("table", data.get("source") or "given in Python"))
+    if data.get("sha256"):
+        facts.append(("SHA-256 of the table", data["sha256"]))
+    dropped = sum(data["dropped"].values())
+    facts.append(("rows", f"{data['rows']:,} read, {data['rows_used']:,} used, {dropped:,} dropped"))
+    facts += [(f"dropped: {reason}", f"{number:,}") for reason, number in data["dropped"].items() if number]
+    unseen = sum(rows for values in data["unseen"].values() for rows in values.values())
+    facts.append(("unseen values", counted(unseen, "row") if unseen else "none"))
+    facts.append(("sensitive columns", ", ".join(held["sensitive"])))
+    facts.append(("favorable outcome", held["favorable"]))
+    facts.append(("true outcome", held["label"] or "none: rates by true outcome are left out"))
+    if check:
+        facts.append(
+            (
+                "self-check",
+                f"{counted(check['mismatches'], 'mismatch', 'mismatches')} of the encoded model with its own predict "
+                f"on {counted(check['rows'], 'row')} and {counted(check['boundary_points'], 'boundary point')}",
+            )
+        )
+    return facts
+
+
+def unseen_of(held: Json) -> list[tuple[str, str, int]]:
+    """Values that the model was not fitted on: column, value and number of rows."""
+    unseen = (held.get("data") or {}).get("unseen") or {}
+    return [(column, value, rows) for column, values in unseen.items() for value, rows in values.items()]
+
+
+def command_of(held: Json) -> str:
+    """The command line as a shell would take it; empty without one."""
+    words = held.get("command")
+    return " ".join(shlex.quote(word) for word in words) if words else ""
+
+
+def method_of(held: Json) -> list[str]:
+    """How the answer was found and what it claims, a paragraph each."""
+    solver = held.get("solver") or {}
+    lines = []
+    if not solver:
+        return ["The file holds decisions, so the shares of the rows are counted and nothing is verified."]
+    guarantee = solver["guarantee"]
+    lines.append(
+        "The model was encoded as a function of the cells of its features: sets of values that it cannot tell apart. "
+        "The encoding was compared with the model's own predict on every row and on both sides of every boundary."
+    )
+    lines.append(
+        "The population is a probability distribution over these cells for every group, named and described above. For "
+        "each group the probability that the model says yes was then computed, not sampled: by the engine "
+        f"{solver['engine']}, "
+        + (
+            "going through every group."
+            if solver["search"] == "enumerate"
+            else "searching for the most and the least favored group by bounds, without going through all of them."
+        )
+    )
+    meaning = {
+        "exact": "The rates are exact: no error but the rounding of floating-point numbers, below 1e-12.",
+        "bounds": "The rates are certified bounds: the probability under the population certainly lies between them.",
+        "statistical": (
+            "Some bounds come from drawing people at random: they hold but for the stated small probability, and stand "
+            "in columns of their own."
+        ),
+    }
+    lines.append(meaning[guarantee])
+    lines.append(
+        "Exact is said of the model under this population, not of the world: whether the population describes the "
+        "people is a question of its fit and of the rows it came from, whose errors are listed apart. The rates of the "
+        "rows stand beside the verified ones; where the two disagree, look at the fit first."
+    )
+    return lines
+
+
+def glossary_of(held: Json, confidence: str) -> list[tuple[str, str]]:
+    """The words of the report and what they mean."""
+    terms = [
+        (
+            "group",
+            "The people who share their values in the sensitive columns; compound when there is more than one column.",
+        ),
+        (
+            "selection rate",
+            "Share of a group to whom the model gives the favorable outcome. Some papers call it positive predictive "
+            "value, which elsewhere means precision.",
+        ),
+        (
+            "verified",
+            "Computed from the model and the population, for everyone whom the population describes, not only for the "
+            "people in the table.",
+        ),
+        ("rows", "Counted among the people in the table."),
+        (
+            f"{confidence} interval",
+            "Where the rate of all people lies with this confidence, if the rows are a random sample of them: Wilson's "
+            "interval for a rate, one group at a time.",
+        ),
+    ]
+    if held["label"]:
+        terms += [
+            ("TPR", "True positive rate: selection rate of the people whose true outcome is favorable."),
+            ("FPR", "False positive rate: selection rate of the people whose true outcome is not favorable."),
+        ]
+    if held["requirements"]:
+        terms.append(
+            (
+                "met, breached, undecided",
+                "A requirement is met or breached when the bounds of its measure lie wholly on one side of the limit; "
+                "undecided when they straddle it, or when the measure is undefined.",
+            )
+        )
+    terms.append(("undefined", "A rate of nobody: there are no people to take it over. It is neither 0 nor 1."))
+    return terms

@@ -1,0 +1,212 @@
+"""The HTML report, read as a browser reads it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+
+import html5lib
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+import justicia
+from justicia.report.html import render_html
+
+NASTY = "</script><script>alert('x')</script>"
+
+
+@pytest.fixture(scope="module")
+def audit():
+    """By hand: of the men 3 of 4 are older than 40, of the women 1 of 4."""
+    frame = pd.DataFrame(
+        {
+            NASTY: [50, 45, 41, 30, 60, 20, 25, 30],
+            "income <=50K & more": ["m", "m", "m", "m", "<=50K", "<=50K", "<=50K", "<=50K"],
+            "hired": [1, 1, 1, 0, 1, 0, 0, 0],
+        }
+    )
+    model = DecisionTreeClassifier().fit(frame[[NASTY]], frame["hired"])
+    return justicia.verify(
+        model,
+        frame,
+        sensitive_features=["income <=50K & more"],
+        label="hired",
+        favorable=1,
+        population="independent",
+        require=["disparate_impact>=0.8", "statistical_parity_difference<=0.9", "equal_opportunity_difference<=0"],
+    )
+
+
+def parsed(text):
+    page = html5lib.HTMLParser(namespaceHTMLElements=False, strict=True).parse(text)
+    for element in page.iter():
+        if isinstance(element.tag, str):
+            element.tag = element.tag.split("}")[-1]
+    return page
+
+
+@pytest.fixture(scope="module")
+def page(audit):
+    return parsed(audit.to_html())
+
+
+def _text(element):
+    return " ".join("".join(element.itertext()).split())
+
+
+def _spaced(cell):
+    """The parts of a cell, a bar between the first and what explains it."""
+    return " | ".join(
+        [
+            " ".join(_text(cell).split()) if not list(cell.iter("p")) else (cell.text or "").strip(),
+            *map(_text, cell.iter("p")),
+        ]
+    )
+
+
+def _table(page, heading):
+    """The rows of the first table after a heading of the third order, as lists of texts."""
+    after = False
+    for element in page.iter():
+        if element.tag == "h3" and _text(element) == heading:
+            after = True
+        if after and element.tag == "table":
+            return [[_spaced(cell) for cell in row if cell.tag in ("th", "td")] for row in element.iter("tr")]
+    raise AssertionError(f"no table after {heading}")
+
+
+def test_the_file_is_valid_and_asks_for_nothing(audit, page):
+    text = audit.to_html()
+    assert page.find(".//title") is not None
+    references = re.findall(r"""(?:src|href|action|data)\s*=\s*["']([^"']*)""", text)
+    assert references
+    assert all(one.startswith("#") for one in references)
+    assert "@import" not in text
+    assert set(re.findall(r"url\(([^)]*)", text)) <= {"#head-grouping-1"}
+    assert [script.get("type") for script in page.iter("script")] == ["application/json"]
+
+
+def test_values_are_escaped(audit, page):
+    assert "<script>alert" not in audit.to_html()
+    assert NASTY in _text(page.find(".//body"))
+    assert any("<=50K" in name for row in _table(page, "Groups") for name in row)
+
+
+def test_the_json_inside_is_the_audit(audit, page):
+    held = json.loads("".join(page.find(".//script").itertext()))
+    assert {**held, "created": None} == {**json.loads(audit.to_json()), "created": None}
+
+
+def test_groups_and_measures_are_those_by_hand(page):
+    heading, most, least = _table(page, "Groups")
+    assert heading[:5] == ["income <=50K & more", "people", "selected", "verified", "rows"]
+    assert most[:5] == ["m ▲ largest", "4", "3", "0.7500", "0.7500"]
+    assert least[:5] == ["<=50K ▼ smallest", "4", "1", "0.2500", "0.2500"]
+    rows = {row[0].split(" | ")[0]: row for row in _table(page, "Measures")[1:]}
+    assert rows["disparate impact"][1:3] == ["0.3333", "0.3333"]
+    assert "0.250000 (<=50K) ÷ 0.750000 (m)" in rows["disparate impact"][0]
+    assert rows["statistical parity difference"][1] == "0.5000"
+    outcome = _table(page, "By true outcome")
+    assert outcome[1] == ["m", "3", "1.0000", "1.0000", "1", "0.0000", "0.0000"]
+
+
+def test_verdicts_are_told_by_symbol_and_word(page):
+    verdicts = [_text(one.find("strong")) for one in page.iter("li") if "verdict" in (one.get("class") or "")]
+    assert verdicts == ["✗ breached", "✓ met", "✓ met"]
+    assert "75.0 % of the most favored group (m) and to 25.0 %" in _text(page.find(".//main"))
+    assert "33.3 of as many people of the other are" in _text(page.find(".//main"))
+
+
+def test_the_chart_places_rates_on_its_axis(page):
+    chart = next(element for element in page.iter("figure"))
+    drawings = [svg for svg in chart.iter("svg") if (svg.get("role")) == "img"]
+    dots = [
+        float(next(dot for dot in svg.iter("circle") if dot.get("class") == "dot").get("cx")[:-1]) for svg in drawings
+    ]
+    ticks = {text.text: float(text.get("x")[:-1]) for text in chart.iter("text")}
+    assert ticks["0 %"] == 0
+    assert ticks["100 %"] == 100
+    assert dots == [75, 25]
+    assert "verified 0.7500; rows 0.7500" in drawings[0].get("aria-label")
+
+
+def test_reading_aids(page):
+    drawings = [svg for svg in page.iter("svg") if svg.get("role") == "img"]
+    assert len(drawings) == 2
+    assert all(svg.get("aria-label") for svg in drawings)
+    assert page.get("lang") == "en"
+    for table in page.iter("table"):
+        assert all(cell.get("scope") for cell in table.iter("th"))
+    identifiers = [element.get("id") for element in page.iter() if element.get("id")]
+    assert len(identifiers) == len(set(identifiers))
+    targets = {link.get("href")[1:] for link in page.iter("a")}
+    assert targets <= set(identifiers)
+
+
+def test_bounds_and_undefined_values_are_no_numbers(audit):
+    held = copy.deepcopy(audit.to_dict())
+    grouping = held["groupings"][0]
+    for group in grouping["groups"]:
+        group["selection_rate"].update(lo=0.21239, hi=0.21244)
+    grouping["measures"]["disparate_impact"].update(lo=None, hi=None, undefined="every selection rate is 0")
+    page = parsed(render_html(held))
+    # The men's rate, 3 of 4, is then far above the bounds.
+    assert [row[3] for row in _table(page, "Groups")[1:]] == ["0.2123 to 0.2125", "0.2123 to 0.2125*"]
+    rows = {row[0].split(" | ")[0]: row for row in _table(page, "Measures")[1:]}
+    assert rows["disparate impact"][1] == "undefined"
+    assert "every selection rate is 0" in rows["disparate impact"][0]
+    assert "÷ 0" not in rows["disparate impact"][0]
+
+
+def test_many_groups_are_shown_from_both_ends_and_all_in_the_table(audit):
+    held = copy.deepcopy(audit.to_dict())
+    grouping = held["groupings"][0]
+    one = grouping["groups"][0]
+    grouping["groups"] = []
+    for number in range(213):
+        group = copy.deepcopy(one)
+        group["group"] = {"income <=50K & more": f"g{number:03}"}
+        group["selection_rate"].update(lo=number / 213, hi=number / 213)
+        grouping["groups"].append(group)
+    page = parsed(render_html(held))
+    assert len(_table(page, "Groups")) == 214
+    chart = next(element for element in page.iter("figure"))
+    names = [_text(item) for item in chart.iter("li")]
+    assert len(names) == 41
+    assert names[0] == "g212"[:4] or names[0].startswith("g212")
+    assert names[20].startswith("… 173 groups between")
+    assert names[-1].startswith("g000")
+
+
+def test_equal_audits_give_equal_files(audit, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    assert audit.to_html() == audit.to_html()
+    assert "1970-01-01, 00:00 UTC" in audit.to_html()
+
+
+def test_other_json_is_refused():
+    with pytest.raises(ValueError, match="not an audit"):
+        render_html({"schema": "justicia.network/1"})
+
+
+def test_the_notebook_form_is_valid(audit):
+    parser = html5lib.HTMLParser(namespaceHTMLElements=False, strict=True)
+    fragment = parser.parseFragment(audit._repr_html_())
+    words = _text(fragment)
+    assert "✗ breached disparate_impact>=0.8" in words
+    assert "0.3333" in words
+    assert "<script>alert" not in audit._repr_html_()
+
+
+def test_the_frame_of_all_groupings_and_the_plot(audit):
+    frame = audit.to_frame()
+    assert list(frame.index) == [("income <=50K & more", "<=50K"), ("income <=50K & more", "m")]
+    assert frame["selection_rate"].tolist() == [0.25, 0.75]
+    axes = audit.plot()
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["m", "<=50K"]
+    dots = next(line for line in axes.lines if line.get_label() == "verified")
+    assert list(dots.get_xdata()) == [0.75, 0.25]
+    with pytest.raises(ValueError, match="2 groups at least"):
+        audit.plot(most=1)
