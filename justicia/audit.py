@@ -497,6 +497,7 @@ def verify(
                 file, decision, domain, frame, roles, seen.expansion,
                 asked=named_label, people=table.people, groups=groups, search=search, time_limit=time_limit,
             )  # fmt: skip
+            stored.check_solver(solver)
             file = stored.file
             groups = [one.beside(file.grouping(one.sensitive).everybody.groups) for one in groups]
         if between:

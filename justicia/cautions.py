@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from justicia.enclosure import EXACT
+from justicia.population.networks.population import GivenNetwork
 from justicia.words import counted, shown
 
 if TYPE_CHECKING:
@@ -47,10 +48,14 @@ def warn_of_width(
     elif stopped == {"settled"}:
         why = "every requirement is settled, so the search for narrower ones ended"
     elif stopped == {"cells"}:
-        why = (
-            "the model tells people in one cell of the population apart; a population fitted with more --cells narrows "
-            "them"
-        )
+        population = groupings[0].population
+        stated = population.structure == "network"
+        narrower = "narrower ranges narrow" if stated else "a population fitted with more --cells narrows"
+        why = f"the model tells people in one cell of the population apart; {narrower} them"
+        if isinstance(population, GivenNetwork) and population.densities is not None:
+            why = "the score of columns with densities is bounded between the numbers of a fine grid"
+    elif stopped == {"estimated"}:
+        why = "numbers that hang together are estimated; use the statistical intervals beside them"
     elif stopped:
         why = "pass --time-limit to give more time"
         if any(grouping.solution.interval is not None for grouping in groupings):

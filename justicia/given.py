@@ -13,13 +13,15 @@ import numpy as np
 
 from justicia.encoders.lifting import lift
 from justicia.errors import InputError, PopulationFileError
+from justicia.given_people import GivenPeople
 from justicia.population import STRUCTURES
 from justicia.population.coarsening import coarsened, possible_cells
 from justicia.population.networks import Network, file_of_network, read_given
+from justicia.population.networks.mixed import MixedNetwork
 from justicia.population.reach import known_values, reach
-from justicia.population.stored import PopulationFile, StoredGrouping
-from justicia.population.stored.drawing import StoredPeople
+from justicia.population.stored import PopulationFile
 from justicia.stating import stated
+from justicia.stating_densities import asked_over, stated_densities
 from justicia.tables import find_groupings
 from justicia.words import counted, did_you_mean, listed
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from justicia.encoders import Decision
     from justicia.models import OneHotExpansion
     from justicia.population import Domain, Population
+    from justicia.solvers import Solver
     from justicia.tables import Grouping, Roles, Table
 
 __all__ = ["Given", "Seen", "given_bins", "given_groupings", "label_of", "settle_population", "with_values"]
@@ -202,11 +205,14 @@ class Seen:
     population : Population
     least, most : Decision
         One and the same where no cell is in doubt.
+    engine : Solver or None
+        That alone takes this population.
     """
 
     population: Population
     least: Decision
     most: Decision
+    engine: Solver | None = None
 
 
 @dataclass(frozen=True)
@@ -266,13 +272,28 @@ class Given:
                 f"{did_you_mean(absent[0], file.domain.names)}"
             )
         if file.network is not None:
-            file = stated(file, decision, domain, people, roles, groups, search, time_limit)
+            state = stated_densities if file.network.numeric else stated
+            file = state(file, decision, domain, people, roles, groups, search, time_limit)
         kinds = _kinds(file, roles, asked)
         if not kinds:
             roles = replace(roles, truth=None)
         given = cls(file, decision, domain, frame, kinds, expansion, people)
         given._say_what_is_unseen()
         return given, roles
+
+    def check_solver(self, solver: str) -> None:
+        """Refuse an engine that is named where another one alone can answer.
+
+        Raises
+        ------
+        PopulationFileError
+        """
+        held = [one for grouping in self.file.groupings for one in grouping.populations.values()]
+        if solver != "auto" and any(isinstance(one, MixedNetwork) for one in held):
+            raise PopulationFileError(
+                f"solver {solver} takes cells, and columns of the population {self.file.name or 'given'} have "
+                "densities here: pass --solver auto"
+            )
 
     def has(self, grouping: Grouping, kind: str) -> bool:
         """Whether the file has a population for such a rate."""
@@ -293,7 +314,7 @@ class Given:
             raise PopulationFileError(f"the population {self.file.name or 'given'} has nobody with such a true outcome")
         index = {group: position for position, group in enumerate(grouping.groups)}
         population = copy.copy(population)
-        population.people = _People(self, self.file.grouping(grouping.sensitive), population, grouping)
+        population.people = GivenPeople(self, self.file.grouping(grouping.sensitive), population, grouping)
         return population, np.array([index[group] for group in population.groups], dtype=np.int64)
 
     def _stored(self, grouping: Grouping, kind: str) -> Population | None:
@@ -319,6 +340,8 @@ class Given:
         The population and the decision themselves, where their cells are the same; else the population with fewer
         cells, and decisions over them.
         """
+        if isinstance(population, MixedNetwork):
+            return Seen(population, *asked_over(population, self.decision, self.domain))
         found = self._reach(population)
         if population.domain.names == self.domain.names and all(
             touched.shape[0] == touched.shape[1] and _same(touched, possible)
@@ -327,7 +350,7 @@ class Given:
             return Seen(population, self.decision, self.decision)
         kinds = {}
         for place, touched in found.values():
-            kinds[place] = np.unique(touched, axis=0, return_inverse=True)[1].ravel()
+            kinds[place] = _kinds_of(touched)
         coarse = coarsened(population, kinds)
         position, touched_by = {}, {}
         for feature, (place, touched) in found.items():
@@ -353,6 +376,12 @@ class Given:
                     "column %s holds %s in the population that the model was not fitted on: %s",
                     *(feature.name, counted(len(strange), "value"), listed(strange, 5)),
                 )
+
+
+def _kinds_of(touched: np.ndarray) -> np.ndarray:
+    """A number for each row, the same for rows that are the same; as bits, thousands of rows are soon told apart."""
+    packed = np.ascontiguousarray(np.packbits(touched, axis=1))
+    return np.unique(packed.view([("", np.void, packed.shape[1])]).ravel(), return_inverse=True)[1].ravel()
 
 
 def _same(touched: np.ndarray, possible: np.ndarray) -> bool:
@@ -384,31 +413,3 @@ def _kinds(file: PopulationFile, roles: Roles, asked: bool) -> dict[str, str]:
         raise PopulationFileError(f"{message}; leave --label out for selection rates alone")
     logger.warning("%s; true and false positive rates are left out", message)
     return {}
-
-
-@dataclass(frozen=True)
-class _People:
-    """Draws people of a file's population as the model takes them; columns that the file lacks come from the table."""
-
-    given: Given
-    stored: StoredGrouping
-    population: Population
-    grouping: Grouping
-
-    def draw(self, points: np.ndarray, group: int, rng: np.random.Generator) -> pd.DataFrame:
-        import pandas as pd
-
-        key = self.population.groups[group]
-        position = self.stored.everybody.groups.index(key)
-        held = StoredPeople(self.given.file, self.stored).features(points, position, rng)
-        members = np.flatnonzero(self.grouping.codes == self.grouping.groups.index(key))
-        members = members if len(members) else np.arange(len(self.grouping.codes))
-        columns = {}
-        for name in self.given.frame.columns:
-            if name in held:
-                columns[name] = held[name]
-            else:
-                rows = rng.choice(members, size=len(points))
-                columns[name] = self.given.frame[name].iloc[rows].reset_index(drop=True)
-        people = pd.DataFrame(columns)
-        return people if self.given.expansion is None else self.given.expansion.transform(people)

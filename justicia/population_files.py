@@ -16,8 +16,11 @@ from justicia.choices import MISSING_WAYS
 from justicia.errors import InputError, LabelError, TableError
 from justicia.inputs import as_list, as_names, settle_table, table_with_groups
 from justicia.population import STRUCTURES
+from justicia.population.domain import Domain
 from justicia.population.fine_cells import MOST_CELLS, fine_domain
 from justicia.population.networks import Network, check_possible, file_of_network, for_columns, read_given
+from justicia.population.networks.mixed import spelled
+from justicia.population.networks.population import GivenNetwork
 from justicia.population.stored import PopulationFile, StoredGrouping, StoredLabel, Table
 from justicia.report.json import fixed_time
 from justicia.tables.one_hot import collapse, settle_one_hot
@@ -68,7 +71,13 @@ def population_of_network(
     names = list(sensitive) or list(group or {}) or [next(iter(network.variables))]
     file = file_of_network(network, [names])
     check_possible(file, group or {})
-    return for_columns(file, list(network.variables))
+    file = for_columns(file, list(network.variables))
+    for held in file.groupings:
+        if isinstance(held.everybody, GivenNetwork):
+            held.everybody.densities = spelled(network)
+    # The tables are of variables with states.
+    kept = tuple(feature for feature in file.domain.features if feature.name in network.variables)
+    return replace(file, domain=Domain(kept))
 
 
 def fit_population(

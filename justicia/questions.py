@@ -148,7 +148,8 @@ class Question:
         watch = Watch(self.requirements, kind, names, absent, self.effort.tolerance, self.progress)
         seen = Seen(people, self.decision, self.decision) if self.given is None else self.given.seen(people)
         effort = replace(self.effort, watch=watch)
-        solution = solve_between(self.engine, seen.population, seen.least, seen.most, effort)
+        engine = self.engine if seen.engine is None else seen.engine
+        solution = solve_between(engine, seen.population, seen.least, seen.most, effort)
         if people.rest is not None:
             solution = replace(solution, guarantee="bounds", stopped="time")
         return Asked(people, solution, kept, tally, seen)

@@ -151,6 +151,11 @@ def check_mediators(
     # What a model does not look at may still change what it looks at, in a population that has both.
     telling = set(domain.names)
     if file is not None and file.network is not None:
+        if file.network.numeric:
+            raise InputError(
+                "mediators are drawn from tables, and the network states densities of "
+                f"{listed(file.network.numeric)}: state these in ranges, or leave --mediators out"
+            )
         known |= set(file.network.variables)
         telling = file.network.ancestors([name for name in domain.names if name in file.network.variables])
     elif file is not None:

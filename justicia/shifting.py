@@ -238,6 +238,11 @@ def _ranges(
         else:
             distance = shift_distance(network.nodes, radius)
         return replace(_around(solution, distance), stopped=stopped)
+    if population.support is None:
+        raise InputError(
+            "a shift moves people between the states of tables, and numbers that this model takes have densities, for "
+            "which there is no table: leave --shift out, or state them in ranges"
+        )
     exact = bool((solution.hi - solution.lo <= EXACT).all())
     lo, hi = _of_rows(solution.lo, solution.hi, radius)
     changes: dict[tuple[str, str | None], np.ndarray] = {("rows", None): np.stack([lo - solution.lo, hi - solution.hi])}

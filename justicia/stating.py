@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from justicia.population.stored import PopulationFile
     from justicia.tables import Grouping, Roles
 
-__all__ = ["restated", "stated"]
+__all__ = ["outcome_of", "restated", "stated"]
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ def stated(
     if file.network is None:
         return file
     cells = _with_edges_of(file.network, domain, people)
-    outcome = _outcome(file, people, roles)
+    outcome = outcome_of(file, people, roles)
     searches = {}
     for grouping in groupings if search == "learn" else ():
         states = States(file.network, grouping.sensitive, people)
@@ -297,9 +297,10 @@ def _with_edges_of(network: Network, domain: Domain, people: pd.DataFrame) -> Ne
         whole = feature.name in people.columns and people[feature.name].dtype.kind in "iu"
         alike: Callable[[float], float] = math.floor if whole else _in_single_precision
         edges = {alike(edge): edge for edge in feature.edges.tolist() if math.isfinite(edge)}
+        edges |= {edge: edge for edge in feature.edges.tolist()}
 
         def moved(edge: float, alike: Callable[[float], float] = alike, edges: dict[float, float] = edges) -> float:
-            return edges.get(alike(edge), edge) if math.isfinite(edge) else edge
+            return edges.get(edge, edges.get(alike(edge), edge)) if math.isfinite(edge) else edge
 
         states = [
             Interval(moved(state.low), moved(state.high)) if isinstance(state, Interval) and not state.closed else state
@@ -325,7 +326,7 @@ def _in_single_precision(number: float) -> float:
         return float(np.float32(number))
 
 
-def _outcome(
+def outcome_of(
     file: PopulationFile, people: pd.DataFrame, roles: Roles
 ) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:
     """Column of the true outcome, favorable values and others, where the network has such a variable."""

@@ -170,17 +170,18 @@ def encode_additive(
         base,
         (low + high) / 2 if step == 0 else low,
         above,
-        0.0 if step > 0 else _slack(score, total, dtype) + (high - low) / 2,
+        0.0 if step > 0 else max(_TIE * total, _rounding(score, total, dtype)) + (high - low) / 2,
         step,
+        _rounding(score, total, dtype) + (high - low) / 2,
     )
     return decision, Domain(tuple(layout.domain.features[feature] for feature in moving))
 
 
-def _slack(score: Score, total: float, dtype: type[np.floating[Any]]) -> float:
+def _rounding(score: Score, total: float, dtype: type[np.floating[Any]]) -> float:
     """How far the model's rounded sum and ours may lie apart (Higham 2002, section 3.1), each against the true sum."""
     unit = float(np.finfo(dtype).eps) / 2
     rounded = score.operations * unit / (1 - score.operations * unit)
-    return max(_TIE, 3 * rounded) * total
+    return 3 * rounded * total
 
 
 def matrix_type(model: FittedModel, frame: pd.DataFrame) -> np.dtype[Any]:

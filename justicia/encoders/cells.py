@@ -340,6 +340,7 @@ def _features(
                 by_value=column.by_value,
                 ranges=ranges,
                 members=members,
+                affine=monotone and column.by_value and _is_affine(column, tests, values, len(kept) + 1),
             )
         )
     return features, values
@@ -349,6 +350,16 @@ def _is_one_curve(column: Column, tests: Mapping[int, np.ndarray]) -> bool:
     """Whether the model sees one number that only rises, or only falls, with the column's value."""
     wires = [wire for wire, (_, _, output) in zip(wires_of(column), column.outputs, strict=True) if output in tests]
     return len(wires) == 1 and wires[0].monotone
+
+
+def _is_affine(column: Column, tests: Mapping[int, np.ndarray], values: dict[int, np.ndarray], n: int) -> bool:
+    """Whether the model sees nothing but multiples of the column's value plus constants, in its first `n` cells."""
+    for wire, (_, _, output) in zip(wires_of(column), column.outputs, strict=True):
+        # What tells missing values apart is the same for all numbers.
+        indicates = wire.stepped and len(np.unique(values[output][:n])) == 1 if output in tests else True
+        if not (indicates or (wire.affine and not wire.stepped)):
+            return False
+    return True
 
 
 def _categorical(column: Column) -> Feature:

@@ -84,6 +84,8 @@ class LinearThreshold:
         it of the threshold are undecided.
     step : float
         Differences between scores are multiples of this; 0 when that is not known.
+    rounding : float or None
+        What the slack is at least, whatever counts as a tie: how far the two sums lie apart. None when it is not known.
 
     Examples
     --------
@@ -101,6 +103,7 @@ class LinearThreshold:
     accepts_above: bool
     slack: float
     step: float = 0.0
+    rounding: float | None = None
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -39,12 +39,15 @@ class Wire:
         The value is constant between the source's `kinks`, or depends on categories only.
     monotone : bool
         Every number is taken, and the value never falls, or never rises, as the source's number grows.
+    affine : bool
+        The value is a multiple of the source's number plus a constant.
     """
 
     source: int
     raw: bool = True
     stepped: bool = False
     monotone: bool = True
+    affine: bool = True
 
 
 @dataclass(frozen=True)
@@ -291,12 +294,16 @@ def _native(step: Any, wires: list[Wire], block: Block) -> list[Wire]:
 
 
 def _same(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
-    return [replace(wire, raw=False) for wire in wires]
+    straight = type(step).__name__ in _STRAIGHT and not getattr(step, "clip", False)
+    return [replace(wire, raw=False, affine=wire.affine and straight) for wire in wires]
+
+
+_STRAIGHT = frozenset({"MaxAbsScaler", "MinMaxScaler", "RobustScaler", "StandardScaler"})
 
 
 def _curved(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
     """Steps that refuse some numbers, or make infinity of large ones: the table's values alone are sent through."""
-    return [replace(wire, raw=False, monotone=False) for wire in wires]
+    return [replace(wire, raw=False, monotone=False, affine=False) for wire in wires]
 
 
 def _selected(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
@@ -305,7 +312,7 @@ def _selected(step: Any, wires: list[Wire], block: Block, depth: int | None) -> 
 
 def _splined(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
     width = step.n_features_out_ // len(wires)
-    return [Wire(wire.source, False, wire.stepped, False) for wire in wires for _ in range(width)]
+    return [Wire(wire.source, False, wire.stepped, False, False) for wire in wires for _ in range(width)]
 
 
 def _powers(step: Any, wires: list[Wire], block: Block, depth: int | None) -> list[Wire]:
@@ -320,7 +327,8 @@ def _powers(step: Any, wires: list[Wire], block: Block, depth: int | None) -> li
             )
         power = int(powers.max())
         wire = wires[int(np.argmax(powers))]
-        out.append(Wire(wire.source, False, wire.stepped or power == 0, wire.monotone and power % 2 == 1))
+        held = wire.monotone and power % 2 == 1
+        out.append(Wire(wire.source, False, wire.stepped or power == 0, held, wire.affine and power == 1))
     return out
 
 

@@ -104,6 +104,10 @@ class Population(ABC):
         """What was chosen, in words, where the structure's name does not say it all."""
         return None
 
+    def possible(self) -> list[np.ndarray] | None:
+        """For each feature, which cells have people in some group; None where the nodes or the people say it."""
+        return None
+
     @property
     @abstractmethod
     def parents(self) -> dict[str, list[str]]:

@@ -42,6 +42,9 @@ class Coarsened:
 
 def possible_cells(population: Population) -> list[np.ndarray]:
     """For each feature, which cells have people in some group, bool arrays of shape (n_cells,)."""
+    held = population.possible()
+    if held is not None:
+        return held
     sizes = population.domain.sizes
     found = [np.zeros(size, dtype=bool) for size in sizes]
     networks, rows = _parts(population)

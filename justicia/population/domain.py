@@ -49,6 +49,8 @@ class Feature:
         All values in each interval, where numbers between two of them may be unlike both.
     integers : bool
         A numeric feature's values are whole numbers.
+    affine : bool
+        What a numeric feature adds to the model's score is a multiple of its value plus a constant.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Feature:
     ranges: np.ndarray | None = None
     members: tuple[tuple[float, ...], ...] | None = None
     integers: bool = False
+    affine: bool = False
 
     @property
     def numeric(self) -> bool:

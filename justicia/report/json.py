@@ -37,6 +37,11 @@ SCHEMA = "justicia.audit/1"
 _LAST_SECOND = 253_402_300_799
 """Of the year 9999."""
 
+_METHODS = {
+    "boxes": "statistical: student's interval of independent estimates of the multivariate normal distribution",
+    "sampling": "statistical: clopper-pearson on people drawn from the population",
+}
+"""Of statistical bounds, by engine."""
 _METHOD = "statistical: clopper-pearson on what branch and bound leaves open"
 
 _SIMULTANEOUS = "clopper-pearson, simultaneous over groups (bonferroni)"
@@ -337,7 +342,7 @@ def _remaining(group: GroupAudit, kind: str, grouping: GroupingAudit) -> dict[st
     if grouping.remaining is None or rate is None:
         return None
     interval = group.remaining_intervals.get(kind)
-    return {**_bounds(rate), "statistical": _statistical(interval, grouping.remaining.delta[kind])}
+    return {**_bounds(rate), "statistical": _statistical(interval, grouping.remaining.delta[kind], grouping)}
 
 
 def _remaining_measure(name: str, grouping: GroupingAudit) -> dict[str, Any] | None:
@@ -350,7 +355,7 @@ def _remaining_measure(name: str, grouping: GroupingAudit) -> dict[str, Any] | N
     return {
         "lo": None if held.value is None else float(held.value.lo),
         "hi": None if held.value is None else float(held.value.hi),
-        "statistical": _statistical(None if narrow is None else narrow.value, delta),
+        "statistical": _statistical(None if narrow is None else narrow.value, delta, grouping),
         "undefined": held.undefined,
     }
 
@@ -385,7 +390,7 @@ def _verified(group: GroupAudit, kind: str, grouping: GroupingAudit) -> dict[str
     rate: Enclosure | None = getattr(group, kind)
     if rate is None:
         return None
-    statistical = _statistical(group.intervals.get(kind), grouping.delta(kind))
+    statistical = _statistical(group.intervals.get(kind), grouping.delta(kind), grouping)
     bounds = group.bounds.get(kind, {})
     return {
         **_bounds(rate),
@@ -397,11 +402,11 @@ def _verified(group: GroupAudit, kind: str, grouping: GroupingAudit) -> dict[str
     }
 
 
-def _statistical(interval: Enclosure | None, delta: float) -> dict[str, Any] | None:
+def _statistical(interval: Enclosure | None, delta: float, grouping: GroupingAudit) -> dict[str, Any] | None:
     """Statistical bounds of an engine; all of one answer hold together with this confidence."""
     if interval is None:
         return None
-    return {**_bounds(interval), "confidence": 1 - delta, "method": _METHOD}
+    return {**_bounds(interval), "confidence": 1 - delta, "method": _METHODS.get(grouping.solution.engine, _METHOD)}
 
 
 def _sampling(
@@ -459,7 +464,7 @@ def _extreme(extreme: Extreme) -> dict[str, Any]:
 def _measure(measure: MeasureAudit, name: str, grouping: GroupingAudit, confidence: float) -> dict[str, Any]:
     verified = measure.verified
     delta = grouping.delta(*RATES_OF[name])
-    statistical = _statistical(None if measure.statistical is None else measure.statistical.value, delta)
+    statistical = _statistical(None if measure.statistical is None else measure.statistical.value, delta, grouping)
     return {
         "lo": None if verified.value is None else float(verified.value.lo),
         "hi": None if verified.value is None else float(verified.value.hi),

@@ -126,8 +126,8 @@ def _multiply_branch(s, frame, low, high):
 @njit(cache=True)
 def first_frame(p, s):
     """The frame of the whole formula: one branch without a variable, whose components are those of component 0."""
-    split(p, s, 0)
     s.frame[0, COMPONENT] = 0
+    split(p, s, s.frame[0, COMPONENT])
     s.frame[0, SUB_BEGIN] = 1
     s.frame[0, SUB_NEXT] = s.registers[COMPONENTS]
     s.frame[0, CUT] = 0

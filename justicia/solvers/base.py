@@ -84,7 +84,8 @@ class Solution:
         probability of `delta`.
     delta : float or None
     stopped : str or None
-        Why the bounds are wider than asked for: "time", "settled", "interrupted", "memory" or "program".
+        Why the bounds are wider than asked for: "time", "settled", "interrupted", "memory" or "program"; "estimated"
+        where the statistical bounds are the answer.
     problems : mapping of int to str
         Groups that an outside program gave no answer for, and why: a status, a colon, and the reason.
     """

@@ -17,7 +17,7 @@ import numpy as np
 
 from justicia.enclosure import EXACT, Enclosure
 from justicia.solvers.clause_cases import Cases, cases_of
-from justicia.solvers.clause_tables import MAX, OUTERMOST, SUM, plain_tables_of
+from justicia.solvers.clause_tables import MAX, OUTERMOST, SUM, tables_of
 from justicia.solvers.definitions import defined_by
 from justicia.solvers.interruption import Interruption
 from justicia.solvers.weighted_clauses import weighted
@@ -135,7 +135,7 @@ class ClauseSearch:
     """
 
     def __init__(self, formula: ClauseFormula, interruption: Interruption | None = None) -> None:
-        self._tables = plain_tables_of(formula)
+        self._tables = tables_of(formula)
         self._outermost = formula.outermost
         self._interruption = interruption
         self._position = {int(number): position for position, number in enumerate(self._tables.numbers)}

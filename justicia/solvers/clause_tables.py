@@ -24,7 +24,6 @@ __all__ = [
     "count_defined",
     "definitions_of",
     "occurrences_of",
-    "plain_tables_of",
     "tables_of",
 ]
 
@@ -82,15 +81,6 @@ class ClauseTables:
 
 
 def tables_of(formula: ClauseFormula) -> ClauseTables:
-    """Arrays of a formula, its innermost ∀ literals and its definitions made use of."""
-    tables = plain_tables_of(formula)
-    chosen = (tables.level == OUTERMOST) & (tables.kind != SUM)
-    tables.settled[:] = defined_by(tables, chosen, np.flatnonzero((tables.level > OUTERMOST) & (tables.kind == MAX)))
-    count_defined(tables.kind, tables.level, definitions_of(tables))
-    return tables
-
-
-def plain_tables_of(formula: ClauseFormula) -> ClauseTables:
     """Arrays of a formula, its innermost ∀ literals made use of, no definitions found yet.
 
     A literal under ∀ further in than every other variable of its clause is as good as false: the minimum takes it so.

@@ -12,7 +12,7 @@ import pytest
 from justicia.solvers import solve_clauses
 from justicia.solvers.clause_cases import Cases
 from justicia.solvers.clause_search import ClauseSearch
-from justicia.solvers.clause_tables import MAX, SUM, plain_tables_of, tables_of
+from justicia.solvers.clause_tables import MAX, SUM, count_defined, definitions_of, tables_of
 from justicia.solvers.weighted_clauses import weighted
 from justicia.ssat import EXISTS, RANDOM, Block, ClauseFormula, from_sdimacs
 from tests.formula_cases import by_enumeration, random_3cnf, random_formula
@@ -122,8 +122,14 @@ def test_worked_example_of_the_threshold():
     assert smallest.assignment == {3: False}
 
 
-def _defined(formula):
+def with_definitions(formula):
     tables = tables_of(formula)
+    count_defined(tables.kind, tables.level, definitions_of(tables))
+    return tables
+
+
+def _defined(formula):
+    tables = with_definitions(formula)
     return {int(number) for number, kind in zip(tables.numbers, tables.kind, strict=True) if kind == SUM}
 
 
@@ -141,7 +147,7 @@ def test_defined_variables_are_found_and_others_are_not():
 
 def test_variables_under_the_outermost_exists_stay_choices():
     formula = ClauseFormula((Block(EXISTS, (1, 2)), Block(RANDOM, (3,), Fraction(1, 2))), ((-1, 2), (1, -2), (1, 3)))
-    tables = tables_of(formula)
+    tables = with_definitions(formula)
     assert tables.kind.tolist() == [MAX, MAX, SUM]
 
 
@@ -294,13 +300,13 @@ def test_bits_become_weights_where_at_most_one_of_their_clauses_can_be_false():
     prefix = (Block(RANDOM, (state, bit, other), Fraction(1, 3)), Block(EXISTS, (read,)))
     clauses = ((-state, -bit, read), (-state, bit, -read), (state, -bit, -read), (state, bit, read))
     either = ((state, other), (-state, other))
-    tables = plain_tables_of(ClauseFormula(prefix, (*clauses, *either)))
+    tables = tables_of(ClauseFormula(prefix, (*clauses, *either)))
     none = Cases(np.zeros(4, dtype=bool), np.full((1, 4), -1, dtype=np.int8), [])
     summed = weighted(tables, none)
     assert tables.numbers[summed.tables.numbers].tolist() == [state, read]
     # A clause that is false counts the probability of what the bit then has to be.
     assert sorted(summed.clause_weight.ravel()) == pytest.approx([1 / 3, 1 / 3, 2 / 3, 2 / 3])
-    beside = plain_tables_of(ClauseFormula(prefix, (*clauses, *either, (bit, -state, other))))
+    beside = tables_of(ClauseFormula(prefix, (*clauses, *either, (bit, -state, other))))
     assert bit in beside.numbers[weighted(beside, none).tables.numbers]
 
 

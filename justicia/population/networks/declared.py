@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from justicia.errors import PopulationFileError
 from justicia.population.networks.states import state_texts
-from justicia.words import did_you_mean, listed, shown
+from justicia.words import did_you_mean, listed, shown, value_text
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from justicia.population.networks.densities import Numeric
     from justicia.population.networks.states import State
 
 __all__ = ["Network", "Variable", "checked_network", "checked_table"]
@@ -59,19 +62,31 @@ class Network:
     variables : dict of str to Variable
     name, sha256 : str or None
         Of the file that it was read from.
+    numeric : dict of str to Numeric
+        Variables that have a density and no states, parents first; variables with states do not depend on them.
     """
 
     variables: Mapping[str, Variable]
     name: str | None = None
     sha256: str | None = None
+    numeric: Mapping[str, Numeric] = field(default_factory=dict)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all variables."""
+        return [*self.variables, *self.numeric]
 
     def __getitem__(self, name: str) -> Variable:
         try:
             return self.variables[name]
         except KeyError:
+            if name in self.numeric:
+                raise PopulationFileError(
+                    f"variable {shown(repr(name))} of the network {self.name or 'given'} has a density, and no states"
+                ) from None
             raise PopulationFileError(
                 f"the network {self.name or 'given'} has no variable {shown(repr(name))}"
-                f"{did_you_mean(name, self.variables)}"
+                f"{did_you_mean(name, self.names)}"
             ) from None
 
     @cached_property
@@ -82,6 +97,32 @@ class Network:
             for parent in variable.parents:
                 found[parent].append(variable.name)
         return found
+
+    def sample(
+        self, rows: int, group: Mapping[str, Any] | None = None, random_state: int | np.random.Generator | None = None
+    ) -> pd.DataFrame:
+        """Draw people with every variable.
+
+        Parameters
+        ----------
+        rows : int
+        group : mapping from variable to state, optional
+            What they have in common; everybody when left out.
+        random_state : int or Generator, optional
+
+        Returns
+        -------
+        DataFrame of shape (rows, n_variables)
+
+        Raises
+        ------
+        PopulationFileError
+            When nobody is in the group.
+        """
+        from justicia.population_files import population_of_network
+
+        wanted = {name: value_text(value) for name, value in (group or {}).items()}
+        return population_of_network(self, group=wanted).sample(rows, wanted, random_state)
 
     def ancestors(self, names: Sequence[str]) -> set[str]:
         """These variables, and all that they depend on."""
@@ -95,7 +136,7 @@ class Network:
         return found
 
     def __repr__(self) -> str:
-        return f"<Network of {len(self.variables)} variables: {listed(self.variables, 5)}>"
+        return f"<Network of {len(self.names)} variables: {listed(self.names, 5)}>"
 
 
 def checked_network(variables: Sequence[Variable]) -> Network:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.errors import PopulationFileError
-from justicia.population.domain import Domain
+from justicia.population.domain import Domain, Feature
 from justicia.population.networks.elimination import given_sensitive
 from justicia.population.networks.population import population_of
+from justicia.population.networks.ranges import grids_of
 from justicia.population.networks.states import edges_of, feature_of, group_texts, with_both_ends
 from justicia.population.stored.file import PopulationFile, StoredGrouping, StoredLabel, Table
 from justicia.words import counted, did_you_mean
@@ -22,7 +23,6 @@ from justicia.words import counted, did_you_mean
 if TYPE_CHECKING:
     import pandas as pd
 
-    from justicia.population.domain import Feature
     from justicia.population.networks.declared import Network
     from justicia.population.networks.population import GivenNetwork
 
@@ -53,6 +53,11 @@ class States:
 
     def __init__(self, network: Network, sensitive: Sequence[str], people: pd.DataFrame | None) -> None:
         for name in sensitive:
+            if name in network.numeric:
+                raise PopulationFileError(
+                    f"the sensitive column {name!r} has a density in the network {network.name or 'given'}, and groups "
+                    "are states: state it in ranges, and let the others depend on these"
+                )
             if name not in network.variables:
                 raise PopulationFileError(
                     f"the network {network.name or 'given'} has no variable for the sensitive column {name!r}"
@@ -110,6 +115,9 @@ def file_of_network(
         feature_of(name, with_both_ends(network[name].states), None if people is None else people[name])[0]
         for name in columns
     ]
+    numeric = [name for name in network.numeric if people is None or name in people.columns]
+    for name, grid in grids_of(network, numeric).items():
+        features.append(Feature(name, ("",) * (len(grid) + 1), (*grid.tolist(), grid[-1]), grid))
     held = []
     for sensitive in groupings:
         states = States(network, sensitive, people)
@@ -119,7 +127,7 @@ def file_of_network(
     bins = {name: edges for name in sensitive_names if (edges := edges_of(network[name].states)) is not None}
     source = Table(network.name, network.sha256, 0)
     return PopulationFile(
-        Domain(tuple(features)), tuple(held), source, tuple(columns), None, bins,
+        Domain(tuple(features)), tuple(held), source, (*columns, *numeric), None, bins,
         name=network.name, sha256=network.sha256, network=network,
     )  # fmt: skip
 
@@ -253,7 +261,9 @@ def _of_groups(
             f"every group of {' x '.join(states.sensitive)} has probability 0 in the network {network.name or 'given'}"
         )
     declared = {name: list(network[name].parents) for name in columns if network[name].parents}
-    return population_of(
+    made = population_of(
         conditionals, columns, states.sensitive, tuple(groups[place] for place in kept.tolist()),
         {name: code[kept] for name, code in codes.items()}, declared,
     )  # fmt: skip
+    made.fixed = fixed
+    return made

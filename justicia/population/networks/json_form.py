@@ -10,7 +10,8 @@
 The states of a variable are its ``values`` (words, numbers, truth values; null where the value is missing), the ranges
 between ``edges`` (an edge belongs to the range below it), or ``ranges``, each ``{"from": a, "to": b}`` with both ends
 or ``{"above": a, "to": b}`` without the lower one, null for no end. ``probabilities`` are nested lists: one level for
-each parent, in their order, and the states innermost.
+each parent, in their order, and the states innermost. A variable without states has a density instead: see
+`justicia.population.networks.density_form`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 
 from justicia.population.networks.bif import MOST_NUMBERS
 from justicia.population.networks.declared import Network, Variable, checked_network, checked_table
+from justicia.population.networks.density_form import DENSITIES, density_to_dict, with_densities
 from justicia.population.networks.states import Interval, State, check_states, edges_of, state_texts
 from justicia.population.stored.items import Item
 
@@ -43,18 +45,28 @@ def network_from_item(item: Item) -> Network:
     """
     item.mapping(("schema", "variables"), ("comment",))
     held: dict[str, tuple[Item, tuple[State, ...]]] = {}
+    densities: dict[str, Item] = {}
     for one in item["variables"].items("variable", 1):
-        one.mapping(("name", "probabilities"), ("parents", "comment", *_STATES))
+        kinds = [kind for kind in DENSITIES if isinstance(one.value, dict) and kind in one.value]
+        if kinds:
+            one.mapping(("name", kinds[0]), ("parents", "comment"))
+        else:
+            one.mapping(("name", "probabilities"), ("parents", "comment", *_STATES))
         name = one["name"].text()
         variable = Item(one.value, f"variable {name!r}")
-        if name in held:
+        if name in held or name in densities:
             variable.fail("is given twice")
-        held[name] = variable, _states(name, variable)
+        if kinds:
+            densities[name] = variable
+        else:
+            held[name] = variable, _states(name, variable)
     variables = []
     for name, (variable, states) in held.items():
         listed = variable.get("parents")
         parents = () if listed is None else listed.texts("parent")
         for parent in parents:
+            if parent in densities:
+                variable.fail(f"has the parent {parent!r}, which has a density: only densities depend on such")
             if parent not in held:
                 variable.fail(f"has the parent {parent!r}, which is no variable")
         shape = (*(len(held[parent][1]) for parent in parents), len(states))
@@ -63,7 +75,9 @@ def network_from_item(item: Item) -> Network:
         above = {parent: state_texts(held[parent][1]) for parent in parents}
         table = checked_table(name, state_texts(states), above, variable["probabilities"].numbers(shape))
         variables.append(Variable(name, states, parents, table))
-    return checked_network(variables)
+    if not variables:
+        item["variables"].fail("has no variable with states, and groups are told apart by such a one")
+    return with_densities(checked_network(variables), densities)
 
 
 def _states(name: str, item: Item) -> tuple[State, ...]:
@@ -104,7 +118,9 @@ def _range(item: Item) -> Interval:
 
 def network_to_json(network: Network) -> str:
     """The network as JSON text, one variable a line."""
-    lines = [json.dumps(_to_dict(variable), ensure_ascii=True) for variable in network.variables.values()]
+    held = [_to_dict(variable) for variable in network.variables.values()]
+    held += [density_to_dict(variable) for variable in network.numeric.values()]
+    lines = [json.dumps(one, ensure_ascii=True) for one in held]
     return f'{{"schema": "{SCHEMA}",\n "variables": [\n  ' + ",\n  ".join(lines) + "]}\n"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,9 +45,15 @@ class GivenNetwork(NetworkPopulation):
     ----------
     of_groups : int or None
         Groups that these were found among by a search; None when they are all that there are.
+    densities : str or None
+        Of numeric variables that are seen as ranges here, in words.
+    fixed : dict of str to int
+        States that everybody has, of variables beside the sensitive ones.
     """
 
     of_groups: int | None = None
+    densities: str | None = None
+    fixed: Mapping[str, int] = MappingProxyType({})
 
     def __init__(
         self,
@@ -66,11 +73,10 @@ class GivenNetwork(NetworkPopulation):
     @property
     def description(self) -> str:
         """What was given, in words."""
-        if self.of_groups is None:
-            return "stated, not fitted on rows"
-        return (
-            f"stated, not fitted on rows; of {self.of_groups:,} groups, those that may be extreme and those of the rows"
-        )
+        found = "stated, not fitted on rows"
+        if self.of_groups is not None:
+            found += f"; of {self.of_groups:,} groups, those that may be extreme and those of the rows"
+        return found if self.densities is None else f"{found}; {self.densities}"
 
     @property
     def shares(self) -> np.ndarray:
@@ -82,6 +88,10 @@ class GivenNetwork(NetworkPopulation):
     def parents(self) -> dict[str, list[str]]:
         """Parents of the columns, as the network states them."""
         return self._declared
+
+    def state_parents(self, declared: dict[str, list[str]]) -> None:
+        """Say what the network states where other parents were put in their place."""
+        self._declared = {**self._declared, **declared}
 
     def sample_points(self, group: int, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draw `n` points of a group, their cells of the columns, int array of shape (n, n_columns)."""

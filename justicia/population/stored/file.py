@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from justicia.population.base import Population
+    from justicia.population.base import Draws, Population
     from justicia.population.networks import Network
     from justicia.tables.one_hot import OneHot
 
@@ -192,13 +192,21 @@ class PopulationFile:
         rng = np.random.default_rng(random_state)
         share = population.shares[inside]
         counts = rng.multinomial(rows, share / share.sum())
-        people = StoredPeople(self, grouping)
+        people = self._people(grouping)
         drawn = [
             people.draw(population.sample_points(position, int(count), rng), position, rng)
             for position, count in zip(inside.tolist(), counts, strict=True)
             if count or rows == 0
         ]
         return pd.concat(drawn, ignore_index=True).iloc[rng.permutation(rows)].reset_index(drop=True)
+
+    def _people(self, grouping: StoredGrouping) -> Draws:
+        """Draws people of the groups of a grouping."""
+        if self.network is None or not self.network.numeric:
+            return StoredPeople(self, grouping)
+        from justicia.population.networks.people import NetworkPeople
+
+        return NetworkPeople(self.network, grouping.sensitive, grouping.everybody.groups)
 
     def having(self, wanted: Mapping[str, str]) -> StoredGrouping:
         """The first grouping that has these sensitive columns."""
