@@ -1,12 +1,13 @@
 """reSSAT/erSSAT, SharpSSAT and the engine here on the same formulas: whether values agree, and how long they take.
 
-Usage: python -m experiments.outside_solvers [--out results] [--limit 60] [--quick] [--solvers abc,sharpssat]
+Usage: python -m experiments.outside_solvers [--out results] [--limit 60] [--data ricci,adult] [--depth 3,6]
+       [--random 100] [--no-rules] [--solvers abc,sharpssat]
 
 Formulas are those of `justicia encode --digits 6`: trees on the bundled tables, one group, most favored, least favored
 and dual; rules in clauses where this version learns them; and random ones. All solvers get the same six decimals.
 Programs that are not installed are left out. Times are of the processor, in seconds; those of this package do not
 include the start of the interpreter, and compiled code is loaded before. A program gets `--limit` seconds of the
-processor, or less where that decides nothing: three and a half times what the engine here took, and three seconds at
+processor, or less where that decides nothing: three and a half times what the engine here took, and two seconds at
 least.
 
 It writes outside_solvers.csv, one line a formula and solver, and prints two tables.
@@ -48,7 +49,7 @@ STRUCTURES = ("independent", "tree")
 QUESTIONS = ("group", MOST_FAVORED, LEAST_FAVORED, DUAL)
 OURS = "justicia"
 AGREE = 1e-6
-LEAST_LIMIT = 3.0
+LEAST_LIMIT = 2.0
 PATIENCE = 20.0
 """Times as long by the clock, on a machine that has other work."""
 
@@ -62,16 +63,17 @@ def of_audits(model: Any, words: str, table: str, structure: str) -> Iterator[tu
         yield question, f"{table}, {words}, {structure}", lower(asked, which).formula
 
 
-def formulas(quick: bool) -> Iterator[tuple[str, str, ClauseFormula]]:
+def formulas(
+    tables: list[str], depths: list[int], rules: bool, n_random: int
+) -> Iterator[tuple[str, str, ClauseFormula]]:
     """All formulas, small ones first: kind, name, formula."""
-    tables = TABLES[:2] if quick else TABLES
-    for seed in range(8 if quick else 100):
+    for seed in range(n_random):
         yield "random", f"random {seed}", random_formula(seed)
-    for depth in DEPTHS[:2] if quick else DEPTHS:
+    for depth in depths:
         for table in tables:
             for structure in STRUCTURES:
                 yield from of_audits(fitted(table, depth), f"depth {depth}", table, structure)
-    if "cnf" in TRAINABLE:
+    if rules and "cnf" in TRAINABLE:
         for table in tables:
             for structure in STRUCTURES:
                 yield from of_audits("cnf", "rules", table, structure)
@@ -181,7 +183,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", default=".")
     parser.add_argument("--limit", type=float, default=60.0)
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--data", default=",".join(TABLES))
+    parser.add_argument("--depth", default=",".join(map(str, DEPTHS)))
+    parser.add_argument("--random", type=int, default=100, help="random formulas")
+    parser.add_argument("--no-rules", action="store_true")
     parser.add_argument("--solvers", default="abc,sharpssat")
     options = parser.parse_args()
     here = external.available()
@@ -198,7 +203,9 @@ def main() -> None:
             file, ["kind", "formula", "variables", "clauses", "solver", "status", "value", "seconds"]
         )
         writer.writeheader()
-        for kind, name, formula in formulas(options.quick):
+        depths = [int(one) for one in options.depth.split(",") if one]
+        chosen = formulas(options.data.split(","), depths, not options.no_rules, options.random)
+        for kind, name, formula in chosen:
             for line in measured(kind, name, formula, programs, options.limit):
                 writer.writerow(line)
                 lines.append(line)

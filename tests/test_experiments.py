@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from experiments import coverage, ensembles, gaussian_study, robustness
+from experiments import coverage, ensembles, gaussian_study, outside_solvers, robustness
 
 
 @pytest.mark.slow
@@ -118,3 +118,37 @@ def test_robustness(tmp_path, monkeypatch, capsys):
     assert all(float(row["error"]) < 1e-12 for row in rows if row["method"] == "sample" and row["rows"] == "1000")
     assert (tmp_path / "robustness.svg").read_text().startswith("<?xml")
     assert "german" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_outside_solvers(tmp_path, monkeypatch, capsys):
+    # A program that always says one half: it is counted, and never equal.
+    program = tmp_path / "abc"
+    program.write_text("#!/bin/sh\necho '  > Satisfying probability: 5.000000e-01'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("JUSTICIA_ABC", str(program))
+    monkeypatch.delenv("JUSTICIA_SHARPSSAT", raising=False)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    words = [
+        "outside_solvers",
+        "--data",
+        "ricci",
+        "--depth",
+        "3",
+        "--random",
+        "4",
+        "--no-rules",
+        "--out",
+        str(tmp_path),
+    ]
+    monkeypatch.setattr(sys, "argv", words)
+    outside_solvers.main()
+    with (tmp_path / "outside_solvers.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["solver"] for row in rows} == {"justicia", "abc"}
+    assert len(rows) == 2 * (4 + 2 * 4)
+    assert all(row["value"] == "0.5" for row in rows if row["solver"] == "abc" and row["status"] == "answer")
+    out = capsys.readouterr().out
+    assert "not installed, left out: sharpssat" in out
+    assert "| 12 formulas | 10, 0," in out
+    assert "Solved by another and not here: none" in out

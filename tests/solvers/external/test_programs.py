@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import justicia
 from justicia.errors import InputError, MissingDependencyError
@@ -17,9 +19,12 @@ from justicia.solvers import ENGINES, Effort, external
 from justicia.solvers.external import External, outside_solver
 from justicia.solvers.external.circuits import from_nnf
 from justicia.solvers.external.preparing import prepared, quantifiers, single_precision
+from justicia.solvers.external.recognising import recognise
+from justicia.solvers.external.running import Run
 from justicia.ssat import Block, ClauseFormula, Formula, from_sdimacs
 from tests.formula_cases import by_enumeration, random_formula
 from tests.solvers.external.misbehaving import SHARP_LINE, says, script
+from tests.solvers.external.test_recognising import mutated_outputs
 
 JUSTICIA = f"{sys.executable} -m justicia solve"
 OURS = f"{JUSTICIA} --compatible {{file}}"
@@ -264,6 +269,15 @@ def test_prefixes_that_abc_does_not_take(tmp_path, monkeypatch):
     assert solver.refuses(ALL_RANDOM) is None
     assert solver.refuses(ALL_CHOSEN) is None
     assert solver.refuses(formula("p cnf 3 1", "r 0.5 1 0", "e 2 0", "r 0.5 3 0", "1 2 3 0")) is not None
+
+
+@pytest.mark.slow
+@given(mutated_outputs(), st.sampled_from([0, 0, 3, 134]))
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+def test_mutated_outputs_of_a_process(tmp_path, out, code):
+    reply = outside_solver("external", says(tmp_path, out, code)).ask(CHOSEN_LAST, 60)
+    same = recognise(Run("itself", code, out, "", 0.0))
+    assert (reply.status, reply.value) == (same.status, same.value)
 
 
 @pytest.fixture(scope="module")
