@@ -13,7 +13,9 @@ from justicia.cautions import warn_of_fit, warn_of_weakness, warn_of_width
 from justicia.choices import check_choices, check_numbers
 from justicia.collecting import Announcements
 from justicia.comparison import GroupingAudit, compare
+from justicia.conditional import conditional_audit, settle_factors, strata_groupings
 from justicia.enclosure import Enclosure
+from justicia.errors import InputError
 from justicia.fitting import held_out_fit
 from justicia.given import Given, given_bins, given_groupings, label_of, settle_population, with_values
 from justicia.inputs import (
@@ -25,8 +27,8 @@ from justicia.inputs import (
     drop_missing,
     settle_inputs,
 )
-from justicia.judging import RequirementAudit, judge
-from justicia.metrics import measure_name
+from justicia.judging import RequirementAudit, exit_code_of, judge_all
+from justicia.metrics import check_filters, measure, measure_name, parse_reference, reference_positions
 from justicia.questions import Question
 from justicia.shifting import check_shift, shift_rates
 from justicia.uncertainty import uncertainty_of
@@ -121,10 +123,20 @@ class Audit:
 
         return population_of_audit(self)
 
-    def measure(self, name: str) -> Enclosure | None:
-        """A verified measure of the first grouping, one of `justicia.metrics.MEASURES`; None when undefined."""
-        held = self.groupings[0].measures.get(measure_name(name))
-        return None if held is None else held.verified.value
+    def measure(self, name: str, comparison: str = "between_groups") -> Enclosure | None:
+        """A verified measure of the first grouping; None when undefined.
+
+        Parameters
+        ----------
+        name : str
+            One of `justicia.metrics.MEASURES`.
+        comparison : str
+            What the groups are compared with, one of `justicia.metrics.COMPARISONS`.
+        """
+        name, rates = measure_name(name), self.groupings[0].evidence.verified
+        return (
+            None if name not in self.groupings[0].measures or rates is None else measure(name, rates, comparison).value
+        )
 
     @property
     def disparate_impact(self) -> Enclosure | None:
@@ -156,6 +168,21 @@ class Audit:
         """Mean range of true and of false positive rates of the first grouping; None when undefined."""
         return self.measure("average_odds_difference")
 
+    @property
+    def equal_opportunity_ratio(self) -> Enclosure | None:
+        """Smallest over largest verified true positive rate of the first grouping; None when undefined."""
+        return self.measure("equal_opportunity_ratio")
+
+    @property
+    def predictive_parity_difference(self) -> Enclosure | None:
+        """Largest minus smallest verified precision of the first grouping; None when undefined."""
+        return self.measure("predictive_parity_difference")
+
+    @property
+    def by_stratum(self) -> pd.DataFrame:
+        """The strata of the lawful factors that were given, one row a stratum; empty without."""
+        return self.groupings[0].by_stratum
+
     def __repr__(self) -> str:
         first = self.groupings[0]
         held = ", ".join(f"{name} {self.measure(name)}" for name in first.measures)
@@ -174,8 +201,7 @@ class Audit:
     @property
     def exit_code(self) -> int:
         """0 when every requirement is met, 1 when one is breached, 3 when one is undecided."""
-        statuses = {requirement.status for requirement in self.requirements}
-        return 1 if "breached" in statuses else 3 if "undecided" in statuses else 0
+        return exit_code_of(self.requirements)
 
     def to_dict(self) -> dict[str, Any]:
         """The audit as the JSON contract ``justicia.audit/1`` has it."""
@@ -194,11 +220,26 @@ class Audit:
             return None
         return text
 
-    def to_text(self, width: int = 100, *, all_groups: bool = False) -> str:
-        """The audit as plain text tables, `width` characters wide; long ones in part unless `all_groups` is set."""
+    def to_junit(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """The requirements as test cases in JUnit's XML; when `path` is given, written there and not returned."""
+        from justicia.report.junit import junit_xml
+        from justicia.writing import write_whole
+
+        text = junit_xml(self.requirements, self.table.source, self.model.source)
+        if path is not None:
+            write_whole(path, text)
+            return None
+        return text
+
+    def to_text(self, width: int = 100, *, all_groups: bool = False, all_measures: bool = False) -> str:
+        """The audit as plain text tables, `width` characters wide.
+
+        Long tables are shown in part unless `all_groups` is set; `all_measures` adds ratios of true positive rates and
+        of precision, and the distance of the groups from all people together.
+        """
         from justicia.report.text import audit_to_text
 
-        return audit_to_text(self, width, all_groups=all_groups)
+        return audit_to_text(self, width, all_groups=all_groups, all_measures=all_measures)
 
 
 def verify(
@@ -217,6 +258,8 @@ def verify(
     delta: float = solvers.DELTA,
     confidence: float = 0.95,
     require: str | Sequence[str] = (),
+    reference: str | Mapping[str, Any] | None = None,
+    given: str | Sequence[str] | None = None,
     check_fit: bool = False,
     bounds: bool = False,
     bootstrap: int = 0,
@@ -268,7 +311,12 @@ def verify(
     confidence : float
         Of everything that is said about the sampling of the rows: their intervals, `bounds` and `bootstrap`.
     require : str or sequence of str
-        Requirements such as "disparate_impact>=0.8".
+        Requirements such as "disparate_impact>=0.8"; see `justicia.metrics.requirements`.
+    reference : str or mapping of str to value, optional
+        The group that the others are compared with, too: "race=White,sex=Male".
+    given : str or sequence of str, optional
+        Columns of lawful factors, inside whose strata selection rates are compared; see `justicia.conditional`. A
+        numeric one needs `bins`.
     check_fit : bool
         Compare the population's rates also with rows that were held out when it was fitted, in 5 folds. One that is
         given is compared with all rows as it is.
@@ -325,28 +373,33 @@ def verify(
 
     with Announcements() as said:
         requirements = as_requirements(require)
+        named_reference, factors = parse_reference(reference), tuple(as_names(given) or ())
         of_rows = "bounds" if bounds else "bootstrap" if replicates else None
         structure, file = settle_population(population, of_rows)
-        given = settle_inputs(
+        if factors and file is not None:
+            raise InputError("given needs a population of every stratum, and a file has none: leave --population out")
+        inputs = settle_inputs(
             model, data, y, sensitive_features,
             label=label, na=na, delimiter=delimiter, encoding=encoding, seed=seed, trust=trust_model,
         )  # fmt: skip
-        fitted = models.unwrap(given.file.predictor)
-        columns = columns_for_model(fitted, given.table, as_names(features), given.label)
-        seen = collapse_one_hot(fitted, given.table, columns, one_hot, given.label)
-        named = given.groupings
+        fitted = models.unwrap(inputs.file.predictor)
+        columns = columns_for_model(fitted, inputs.table, as_names(features), inputs.label)
+        seen = collapse_one_hot(fitted, inputs.table, columns, one_hot, inputs.label)
+        named = inputs.groupings
         if file is not None:
             file, named = given_groupings(file, named, seen.table)
         found = tables.find_groupings(seen.table, named)
-        edges = tables.check_bins(given_bins(file, bins, found) if file is not None else bins or {}, found)
+        factors = settle_factors(factors, found, list(seen.table.people.columns))
+        cut = [*found, factors] if factors else found
+        edges = tables.check_bins(given_bins(file, bins, found) if file is not None else bins or {}, cut)
         if missing == "drop":
-            seen = drop_missing(seen, found)
+            seen = drop_missing(seen, cut)
         table, frame = seen.table, seen.frame
         fitted = models.with_native_categories(seen.fitted, frame)
         roles = tables.assign_roles(
             table,
             sensitive=found,
-            label=given.label if given.label is not None or file is None else label_of(file, table),
+            label=inputs.label if inputs.label is not None or file is None else label_of(file, table),
             favorable=as_list(favorable),
             classes=fitted.classes,
             model_columns=columns,
@@ -364,9 +417,10 @@ def verify(
         engine = solvers.pick(solver, decision)
         tolerance = engine.tolerance if tolerance is None else tolerance
         groups = [tables.group_rows(table.people, names, bins=edges, missing=missing) for names in roles.groupings]
+        strata_of = strata_groupings(table.people, roles.groupings, factors, edges, missing)
         stored = None
         if file is not None:
-            named_label = given.label is not None
+            named_label = inputs.label is not None
             if check_fit:
                 logger.info("the population is given, so nothing is held out: all rows are compared with it as it is")
             stored, roles = Given.settle(
@@ -375,14 +429,16 @@ def verify(
             )  # fmt: skip
             file = stored.file
             groups = [one.beside(file.grouping(one.sensitive).everybody.groups) for one in groups]
+        references = reference_positions(named_reference, [(one.sensitive, one.groups) for one in groups])
+        check_filters(requirements, [list(map(one.named, one.groups)) for one in (*groups, *strata_of.values())])
         question = Question(
-            decision, domain, points, frame, groups, roles.strata,
+            decision, domain, points, frame, [*groups, *strata_of.values()], roles.strata,
             structure, engine, solvers.Effort(search, time_limit, tolerance, delta),
             () if radius else requirements, progress,
             seen.one_hot, seen.expansion, stored, frozenset(edges),
         )  # fmt: skip
         groupings = []
-        for grouping in groups:
+        for grouping, position in zip(groups, references, strict=True):
             asked = question.ask(grouping)
             strata = {kind: question.ask_stratum(grouping, kind) for kind in roles.strata}
             held_out = None
@@ -396,16 +452,17 @@ def verify(
             groupings.append(
                 compare(
                     grouping, asked.people, asked.solution, check.selected, strata, confidence, held_out, uncertainty,
-                    shifts,
+                    shifts, position,
+                    conditional_audit(question, grouping, strata_of, check.selected, confidence, position, radius),
                 )
             )  # fmt: skip
-        warn_of_weakness(groupings, roles, check, asked=given.label is not None)
+        warn_of_weakness(groupings, roles, check, asked=inputs.label is not None)
         warn_of_width(groupings, tolerance, time_limit, interrupted=question.effort.interruption.pressed)
         warn_of_fit(groupings)
-        verdicts = tuple(judge(requirement, groupings) for requirement in requirements)
+        verdicts = judge_all(requirements, groupings)
 
     return Audit(
-        given.file, fitted, table, roles, domain.names, unseen, decision, added, check, tuple(groupings), verdicts,
+        inputs.file, fitted, table, roles, domain.names, unseen, decision, added, check, tuple(groupings), verdicts,
         search, tolerance, confidence, said.announcements, said.warnings, None if command is None else tuple(command),
         file, edges, tuple(seen.one_hot),
     )  # fmt: skip

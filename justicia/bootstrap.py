@@ -32,7 +32,7 @@ from justicia import population
 from justicia.binomial import clopper_pearson
 from justicia.enclosure import Enclosure
 from justicia.errors import InputError
-from justicia.metrics import MEASURES, RATES_OF, Rates, measure
+from justicia.metrics import MEASURES, RATES_OF, Rates, compared_kinds, measure
 from justicia.ssat import Formula
 
 if TYPE_CHECKING:
@@ -178,12 +178,15 @@ def resample(
     }
     measures: dict[str, Enclosure | None] = {}
     for name in MEASURES:
+        if compared_kinds(name) == ("precision",):
+            # It rests on base rates, too, and no replicate draws those.
+            continue
         kinds = [kind for kind in RATES_OF[name] if kind in answers]
         if len(kinds) == len(RATES_OF[name]):
             sizes = [answers[kind].people.sizes for kind in kinds]
             bands = together([scaled[kind] for kind in kinds], confidence, sizes)
             held = {kind: _spread(answers[kind], band, n_groups) for kind, band in zip(kinds, bands, strict=True)}
-            measures[name] = measure(name, Rates(**held)).value
+            measures[name] = measure(name, Rates.by_kind(held)).value
     return Bootstrap(replicates, reached, stopped, confidence, rates, measures)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -11,22 +11,14 @@ import numpy as np
 
 from justicia.enclosure import Enclosure
 from justicia.fitting import Fit, measure_fit
-from justicia.metrics import (
-    MEASURES,
-    RATES_OF,
-    SELECTION_MEASURES,
-    Measure,
-    Rates,
-    measure,
-    simultaneous_clopper_pearson,
-    simultaneous_wilson,
-    wilson,
-)
+from justicia.measuring import Evidence, MeasureAudit, measures_of, verified_rates
+from justicia.metrics import OutcomeCounts, count_outcomes, sample_measures, simultaneous_clopper_pearson, wilson
 from justicia.uncertainty import Uncertainty, error_sizes
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from justicia.conditional import ConditionalAudit
     from justicia.population import Population
     from justicia.questions import Asked
     from justicia.shifting import Shift, ShiftedRate
@@ -37,7 +29,6 @@ __all__ = [
     "Extreme",
     "GroupAudit",
     "GroupingAudit",
-    "MeasureAudit",
     "SampleRate",
     "Stratum",
     "compare",
@@ -95,6 +86,10 @@ class GroupAudit:
         Bounds by the rows of the same rates, by their names in `justicia.bounding.CLAIMS`.
     shift : dict of str to ShiftedRate
         Of the same rates, where shifts of the population were asked for: the verified rates are ranges then.
+    precision : Enclosure or None
+        Share of people with favorable true outcome among the selected ones, by the verified rates and the group's base
+        rate; None without a label, and where certainly nobody is selected.
+    sample_precision : SampleRate or None
     """
 
     group: dict[str, str]
@@ -113,6 +108,8 @@ class GroupAudit:
     bootstrap: dict[str, Enclosure] = field(default_factory=dict)
     bounds: dict[str, dict[str, Enclosure | None]] = field(default_factory=dict)
     shift: dict[str, ShiftedRate] = field(default_factory=dict)
+    precision: Enclosure | None = None
+    sample_precision: SampleRate | None = None
 
     def unshifted(self, kind: str) -> Enclosure | None:
         """The verified rate under the population itself."""
@@ -134,41 +131,6 @@ class Extreme:
     selection_rate: Enclosure
     candidates: tuple[dict[str, str], ...]
     tied: bool = False
-
-
-@dataclass(frozen=True)
-class MeasureAudit:
-    """A measure, verified and from the rows.
-
-    Attributes
-    ----------
-    verified : Measure
-    sample : Measure
-        From the rows.
-    interval : Enclosure or None
-        Confidence interval of the rows' value.
-    method : str
-    statistical : Measure or None
-        From the statistical bounds of the rates; None when there are none.
-    simultaneous : Enclosure or None
-        From Clopper and Pearson's intervals of the rows' rates, which hold together.
-    bootstrap : Enclosure or None
-        Bootstrap interval of the verified value, where it was asked for.
-    bounds : dict of str to (Enclosure or None)
-        From the groups' bounds by the rows, by name.
-    unshifted : Measure or None
-        Under the population itself, where `verified` is a range over its shifts.
-    """
-
-    verified: Measure
-    sample: Measure
-    interval: Enclosure | None
-    method: str
-    statistical: Measure | None = None
-    simultaneous: Enclosure | None = None
-    bootstrap: Enclosure | None = None
-    bounds: dict[str, Enclosure | None] = field(default_factory=dict)
-    unshifted: Measure | None = None
 
 
 @dataclass(frozen=True)
@@ -194,6 +156,10 @@ class GroupingAudit:
         Bounds by the rows, and the bootstrap.
     shifts : dict of str to Shift
         By kind of rate; empty when they were not asked for. `solution` and `strata` are of the population itself.
+    evidence : Evidence
+        Rates of all groups from every source, in the order of `groups`, without the empty ones.
+    conditional : ConditionalAudit or None
+        The same inside each stratum of a lawful factor; None when none was named.
     """
 
     sensitive: tuple[str, ...]
@@ -205,9 +171,22 @@ class GroupingAudit:
     least_favored: Extreme
     measures: dict[str, MeasureAudit]
     fit: Fit
-    held_out: Fit | None = None
-    uncertainty: Uncertainty = field(default_factory=Uncertainty)
-    shifts: Mapping[str, Shift] = field(default_factory=dict)
+    held_out: Fit | None
+    uncertainty: Uncertainty
+    shifts: Mapping[str, Shift]
+    evidence: Evidence
+    conditional: ConditionalAudit | None = None
+
+    @property
+    def group_names(self) -> list[dict[str, str]]:
+        """The groups that `evidence` is about."""
+        return [group.group for group in self.groups[: len(self.evidence.samples.counts.n)]]
+
+    @property
+    def reference(self) -> dict[str, str] | None:
+        """The reference group; None when none was named for this grouping."""
+        position = self.evidence.samples.reference
+        return None if position is None else self.groups[position].group
 
     @property
     def shift(self) -> Shift | None:
@@ -255,6 +234,13 @@ class GroupingAudit:
 
         return group_frame(self)
 
+    @property
+    def by_stratum(self) -> pd.DataFrame:
+        """One row a stratum of the lawful factors, with its people and its parity; empty when none was named."""
+        from justicia.frames import stratum_frame
+
+        return stratum_frame(self)
+
 
 @dataclass(frozen=True)
 class Stratum:
@@ -287,6 +273,12 @@ class Stratum:
     delta: float | None = None
     asked: Asked | None = None
 
+    def sizes(self, n_groups: int) -> np.ndarray:
+        """People of each group in the population, int array of shape (n_groups,)."""
+        if self.asked is None:
+            return np.zeros(n_groups, dtype=np.int64)
+        return _spread(self.asked.people, self.asked.kept, n_groups)
+
 
 def compare(
     groups: Grouping,
@@ -298,6 +290,8 @@ def compare(
     held_out: Fit | None = None,
     uncertainty: Uncertainty | None = None,
     shifts: Mapping[str, Shift] | None = None,
+    reference: int | None = None,
+    conditional: ConditionalAudit | None = None,
 ) -> GroupingAudit:
     """Audit one grouping.
 
@@ -319,34 +313,46 @@ def compare(
         Bounds by the rows, and the bootstrap.
     shifts : mapping of str to Shift, optional
         By kind of rate: their ranges are the verified rates then.
+    reference : int, optional
+        Position of the reference group.
+    conditional : ConditionalAudit, optional
+        Strata of a lawful factor.
     """
     uncertainty = Uncertainty() if uncertainty is None else uncertainty
     shifts = {} if shifts is None else shifts
-    counts = {"selection_rate": _counts(groups, selected, np.ones(len(selected), dtype=bool))}
+    n_groups = len(groups.groups)
     n_known = len(solution.enclosures)
-    unknown: tuple[None, ...] = (None,) * (len(groups.groups) - n_known)
+    unknown: tuple[None, ...] = (None,) * (n_groups - n_known)
     verified: dict[str, Sequence[Enclosure | None]] = {"selection_rate": (*solution.enclosures, *unknown)}
+    inner = {"selection_rate": (*solution.intervals, *unknown)}
     for kind, stratum in strata.items():
-        counts[kind] = _counts(groups, selected, stratum.rows)
-        verified[kind] = stratum.enclosures
-    inner = {
-        "selection_rate": (*solution.intervals, *unknown),
-        **{kind: stratum.intervals for kind, stratum in strata.items()},
+        verified[kind], inner[kind] = stratum.enclosures, stratum.intervals
+    sizes = {
+        "selection_rate": _spread(population, np.arange(n_known), n_groups),
+        **{kind: stratum.sizes(n_groups) for kind, stratum in strata.items()},
     }
-    unshifted = Rates(**verified) if shifts else None
+    unshifted = verified_rates(verified, sizes, reference) if shifts else None
     for kind, shift in shifts.items():
         verified[kind] = [None if one is None else one.within for one in shift.rates]
         inner[kind] = tuple(None if one is None else one.interval for one in shift.rates)
-    samples = {kind: _sample_rates(k, n, confidence) for kind, (k, n) in counts.items()}
-    none: list[Any] = [None] * len(groups.groups)
-    (k, n), positives, negatives = counts["selection_rate"], counts.get("tpr"), counts.get("fpr")
+    counts = _counts(groups, selected, strata)
+    evidence = Evidence(
+        verified_rates(verified, sizes, reference),
+        sample_measures(counts, reference=reference, confidence=confidence),
+        verified_rates(_narrowed(verified, inner), sizes, reference) if any(map(any, inner.values())) else None,
+        unshifted,
+    )
+    samples = {kind: _sample_rates(*counts.of(kind), confidence) for kind in counts.kinds}
+    none: list[Any] = [None] * n_groups
+    precision = (evidence.verified.precision if evidence.verified is not None else ()) or none
+    k, n, positives, negatives = counts.selected, counts.n, counts.positives, counts.negatives
     audits = [
         GroupAudit(
             groups.named(group),
             int(n[i]),
             int(k[i]),
-            None if positives is None else int(positives[1][i]),
-            None if negatives is None else int(negatives[1][i]),
+            None if positives is None else int(positives[i]),
+            None if negatives is None else int(negatives[i]),
             verified["selection_rate"][i],
             samples["selection_rate"][i],
             _note(int(n[i]), i < n_known),
@@ -358,6 +364,8 @@ def compare(
             uncertainty.bootstrap_of(i),
             uncertainty.bounds_of(i),
             {kind: rate for kind, shift in shifts.items() if (rate := shift.rates[i]) is not None},
+            precision[i],
+            samples.get("precision", none)[i],
         )
         for i, group in enumerate(groups.groups)
     ]
@@ -371,12 +379,32 @@ def compare(
         strata,
         _extreme(audits, solution.best, n_known),
         _extreme(audits, solution.worst, n_known),
-        _measures(verified, inner, counts, confidence, uncertainty, unshifted),
+        measures_of(evidence, uncertainty),
         measure_fit(groups, solution.enclosures, k, n, confidence),
         held_out,
         uncertainty,
         shifts,
+        evidence,
+        conditional,
     )
+
+
+def _spread(population: Population | None, kept: np.ndarray, n_groups: int) -> np.ndarray:
+    """People of a population's groups, at their positions in the grouping."""
+    held = np.zeros(n_groups, dtype=np.int64)
+    if population is not None:
+        held[kept] = population.sizes
+    return held
+
+
+def _narrowed(
+    verified: Mapping[str, Sequence[Enclosure | None]], inner: Mapping[str, Sequence[Enclosure | None]]
+) -> dict[str, Sequence[Enclosure | None]]:
+    """Statistical bounds where there are some, the certain ones elsewhere."""
+    return {
+        kind: [b or a for a, b in zip(rates, inner[kind] or [None] * len(rates), strict=True)]
+        for kind, rates in verified.items()
+    }
 
 
 def _note(n: int, known: bool) -> str | None:
@@ -385,10 +413,12 @@ def _note(n: int, known: bool) -> str | None:
     return None if n else "no rows: the rate is that of the population alone"
 
 
-def _counts(groups: Grouping, selected: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Selected rows and all rows of each group among `rows`."""
-    size = len(groups.groups)
-    return np.bincount(groups.codes[rows & selected], minlength=size), np.bincount(groups.codes[rows], minlength=size)
+def _counts(groups: Grouping, selected: np.ndarray, strata: Mapping[str, Stratum]) -> OutcomeCounts:
+    """People of each group by decision and true outcome."""
+    if not strata:
+        return count_outcomes(groups.codes, len(groups.groups), selected)
+    positive, negative = strata["tpr"].rows, strata["fpr"].rows
+    return count_outcomes(groups.codes, len(groups.groups), selected, positive, positive | negative)
 
 
 def _sample_rates(k: np.ndarray, n: np.ndarray, confidence: float) -> list[SampleRate | None]:
@@ -407,58 +437,3 @@ def _extreme(audits: Sequence[GroupAudit], index: int, n_known: int) -> Extreme:
     rest = [i for i in range(len(enclosures)) if i != index and enclosures[i].overlaps(own)]
     tied = bool(rest) and all(enclosures[i].exact for i in (index, *rest))
     return Extreme(audits[index].group, own, tuple(audits[i].group for i in (index, *rest)), tied)
-
-
-def _measures(
-    verified: dict[str, Sequence[Enclosure | None]],
-    inner: dict[str, tuple[Enclosure | None, ...]],
-    counts: dict[str, tuple[np.ndarray, np.ndarray]],
-    confidence: float,
-    uncertainty: Uncertainty,
-    unshifted: Rates | None,
-) -> dict[str, MeasureAudit]:
-    narrowed = {
-        kind: [b or a for a, b in zip(rates, inner[kind] or [None] * len(rates), strict=True)]
-        for kind, rates in verified.items()
-    }
-    exact: dict[str, Sequence[Enclosure | None]] = {}
-    for kind, (k, n) in counts.items():
-        rates = [Fraction(int(a), int(b)) if b else None for a, b in zip(k, n, strict=True)]
-        exact[kind] = [None if rate is None else Enclosure(rate, rate) for rate in rates]
-    audits = {}
-    for name in MEASURES if len(counts) > 1 else SELECTION_MEASURES:
-        sample = measure(name, Rates(**exact))
-        kinds = [kind for kind in RATES_OF[name] if kind in counts]
-        of_kinds = {kind: counts[kind] for kind in kinds}
-        interval = measure(name, _intervals(of_kinds, confidence, simultaneous_wilson)).value
-        exact_interval = measure(name, _intervals(of_kinds, confidence, simultaneous_clopper_pearson)).value
-        method = "wilson intervals, simultaneous over groups (bonferroni)"
-        statistical = any(any(inner[kind]) for kind in kinds)
-        audits[name] = MeasureAudit(
-            measure(name, Rates(**verified)),
-            sample,
-            interval if sample.value else None,
-            method,
-            measure(name, Rates(**narrowed)) if statistical else None,
-            exact_interval if sample.value else None,
-            uncertainty.bootstrap_of_measure(name),
-            uncertainty.bounds_of_measure(name),
-            None if unshifted is None else measure(name, unshifted),
-        )
-    return audits
-
-
-def _intervals(
-    counts: dict[str, tuple[np.ndarray, np.ndarray]],
-    confidence: float,
-    together: Callable[[np.ndarray, np.ndarray, float], tuple[np.ndarray, np.ndarray]],
-) -> Rates:
-    """Intervals of all rates that hold together, by one of the functions for such."""
-    lo, hi = together(
-        np.concatenate([k for k, _ in counts.values()]), np.concatenate([n for _, n in counts.values()]), confidence
-    )
-    rates: list[Enclosure | None] = [
-        None if np.isnan(a) else Enclosure(float(a), float(b)) for a, b in zip(lo, hi, strict=True)
-    ]
-    size = len(rates) // len(counts)
-    return Rates(**{kind: rates[i * size : (i + 1) * size] for i, kind in enumerate(counts)})

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from justicia.comparison import GroupAudit, GroupingAudit
     from justicia.uncertainty import Uncertainty
 
-__all__ = ["group_frame"]
+__all__ = ["group_frame", "stratum_frame"]
 
 
 def group_frame(grouping: GroupingAudit) -> pd.DataFrame:
@@ -76,4 +76,32 @@ def _label_columns(group: GroupAudit) -> dict[str, float]:
     for kind, verified, sample in (("tpr", group.tpr, group.sample_tpr), ("fpr", group.fpr, group.sample_fpr)):
         columns[kind] = float(verified.lo) if verified is not None and verified.exact else np.nan
         columns[f"sample_{kind}"] = np.nan if sample is None else float(sample.value)
+    held, rows = group.precision, group.sample_precision
+    columns["precision"] = float(held.lo) if held is not None and held.exact else np.nan
+    columns["sample_precision"] = np.nan if rows is None else float(rows.value)
     return columns
+
+
+def stratum_frame(grouping: GroupingAudit) -> pd.DataFrame:
+    """One row a stratum of the lawful factors: people, groups, and parity of selection rates inside it.
+
+    A value that is undefined, or verified values that are only bounded, are NaN; bounds stand beside them.
+    """
+    import pandas as pd
+
+    held = grouping.conditional
+    if held is None:
+        return pd.DataFrame()
+    rows = []
+    for stratum in held.strata:
+        row: dict[str, float] = {"n": stratum.n, "groups": len(stratum.groups)}
+        for name in ("disparate_impact", "statistical_parity_difference"):
+            value, sample = stratum.verified(name).value, stratum.sample(name).measure.value
+            row[name] = float(value) if value is not None and value.exact else np.nan
+            row[f"{name}_lo"] = np.nan if value is None else float(value.lo)
+            row[f"{name}_hi"] = np.nan if value is None else float(value.hi)
+            row[f"sample_{name}"] = np.nan if sample is None else float(sample)
+        rows.append(row)
+    keys = [tuple(stratum.stratum.values()) for stratum in held.strata]
+    index = pd.MultiIndex.from_tuples(keys, names=list(held.factors))
+    return pd.DataFrame(rows, index=index.get_level_values(0) if len(held.factors) == 1 else index)

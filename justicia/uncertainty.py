@@ -67,7 +67,7 @@ class Uncertainty:
         found: dict[str, Enclosure | None] = {}
         for bound_name, bound in self.bounds.get(kind, {}).items():
             whole = all(value is not None or i in bound.absent for i, value in enumerate(bound.values))
-            found[bound_name] = measure(name, Rates(**{kind: bound.values})).value if whole else None
+            found[bound_name] = measure(name, Rates.by_kind({kind: bound.values})).value if whole else None
         return found
 
 

@@ -47,10 +47,10 @@ class Watch:
     def __call__(self, low: np.ndarray, high: np.ndarray) -> bool:
         """Whether every requirement on these rates is settled; false when there is none."""
         held: list[Enclosure | None] = [Enclosure(a, b) for a, b in zip(low.tolist(), high.tolist(), strict=True)]
-        rates = Rates(**{self.kind: [*held, *[None] * self.absent]})
+        rates = Rates.by_kind({self.kind: [*held, *[None] * self.absent]})
         self._show(float((high - low).max()), rates)
-        here = [requirement for requirement in self.requirements if self.kind in RATES_OF[requirement.measure]]
-        if not here or any(RATES_OF[requirement.measure] != (self.kind,) for requirement in here):
+        here = [held for held in self.requirements if held.source == "verified" and self.kind in held.kinds]
+        if not here or any(held.kinds != (self.kind,) or not held.plain for held in here):
             return False
         return all(held.judge(measure(held.measure, rates)).status != "undecided" for held in here)
 

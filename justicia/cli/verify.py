@@ -100,7 +100,25 @@ class _Bar:
     "--require",
     multiple=True,
     metavar="MEASURE>=LIMIT",
-    help="A limit, such as 'disparate_impact>=0.8'; exit code 1 or 3 when it is not met. Repeatable.",
+    help="A limit, such as 'disparate_impact>=0.8', 'sample.disparate_impact>=.8', 'selection_rate[race=Black]>=.1'; "
+    "exit code 1 or 3 when it is not met. Repeatable.",
+)
+@click.option(
+    "--config",
+    "config_file",
+    metavar="FILE",
+    help="A TOML file with more requirements; none: no file.  [default: justicia.toml or pyproject.toml, if here]",
+)
+@click.option("--junit", "junit_file", metavar="FILE", help="Write the requirements as test cases in JUnit's XML.")
+@click.option(
+    "--reference",
+    metavar="COLUMN=VALUE[,COLUMN=VALUE]",
+    help="A group that the others are compared with, too, as in race=White,sex=Male.",
+)
+@click.option(
+    "--given",
+    metavar="COLUMN[,COLUMN]",
+    help="Lawful factors: compare selection rates inside each of their strata. A numeric one needs --bins.",
 )
 @click.option("--check-fit", is_flag=True, help="Compare the population also with rows held out of it, in 5 folds.")
 @click.option("--bounds", is_flag=True, help="Bound rates under the structure, for any number of rows.")
@@ -135,6 +153,9 @@ class _Bar:
 )
 @click.option("--trust-model", is_flag=True, help="Load whatever the model file holds; runs code of whoever made it.")
 @click.option("--all-groups", is_flag=True, help="Print every group, however many there are.")
+@click.option(
+    "--all-measures", is_flag=True, help="Print every measure, and how far groups are from all people together."
+)
 @click.option("--quiet", is_flag=True, help="Do not announce what was found.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
@@ -146,20 +167,27 @@ def verify(context: click.Context, /, **options: Any) -> int:
     justicia verify --model tree --data adult --require 'disparate_impact>=0.8'
     """  # noqa: D301 (click reads the escape)
     from justicia.audit import verify as run
+    from justicia.configuration import requirements_of
     from justicia.writing import check_different, check_target
 
     quiet = options.pop("quiet")
-    targets = {"json": options.pop("json_file"), "population": options.pop("population_out")}
-    inputs = [options["model"], options["data"], options["population"]]
+    targets = {
+        "json": options.pop("json_file"),
+        "junit": options.pop("junit_file"),
+        "population": options.pop("population_out"),
+    }
+    config = options.pop("config_file")
+    inputs = [options["model"], options["data"], options["population"], *([config] if config else [])]
     for target in targets.values():
         check_target(target, inputs=inputs)
     check_different(targets.values())
     options.pop("debug")
-    all_groups = options.pop("all_groups")
+    printed = {name: options.pop(name) for name in ("all_groups", "all_measures")}
     sensitive = [names_of(names) for names in options.pop("sensitive")]
     one_hot = options.pop("one_hot")
     bar = _Bar(quiet)
     with announcing(quiet):
+        options["require"] = [*options["require"], *requirements_of(config)]
         try:
             audit = run(
                 options.pop("model"),
@@ -168,6 +196,7 @@ def verify(context: click.Context, /, **options: Any) -> int:
                 one_hot=False if one_hot == ("none",) else named_lists(one_hot, "--one-hot"),
                 bins=named_lists(options.pop("bins"), "--bins"),
                 features=names_of(options.pop("features")),
+                given=names_of(options.pop("given")),
                 delimiter=delimiter_of(options.pop("delimiter")),
                 progress=bar.show,
                 command=["justicia", *(sys.argv[1:] if context.obj is None else context.obj)],
@@ -175,11 +204,11 @@ def verify(context: click.Context, /, **options: Any) -> int:
             )
         finally:
             bar.stop()
-        _write(audit, targets, all_groups)
+        _write(audit, targets, printed)
     return audit.exit_code
 
 
-def _write(audit: Any, targets: dict[str, str | None], all_groups: bool) -> None:
+def _write(audit: Any, targets: dict[str, str | None], printed: dict[str, bool]) -> None:
     """Files first, then what standard output is for."""
     texts = {}
     if targets["population"] is not None:
@@ -188,20 +217,24 @@ def _write(audit: Any, targets: dict[str, str | None], all_groups: bool) -> None
         texts["json"] = audit.to_json()
     elif targets["json"] is not None:
         audit.to_json(targets["json"])
+    if targets["junit"] == "-":
+        texts["junit"] = audit.to_junit()
+    elif targets["junit"] is not None:
+        audit.to_junit(targets["junit"])
     held = [text for text in texts.values() if text is not None]
     if held:
         click.echo(held[0], nl=False)
     else:
-        _print(audit, all_groups)
+        _print(audit, printed)
 
 
-def _print(audit: Any, all_groups: bool) -> None:
+def _print(audit: Any, printed: dict[str, bool]) -> None:
     from rich.console import Console
 
     from justicia.report.text import audit_to_text, render
 
     console = Console()
     if console.is_terminal:
-        console.print(render(audit, width=console.width, all_groups=all_groups))
+        console.print(render(audit, width=console.width, **printed))
     else:
-        click.echo(audit_to_text(audit, 120, all_groups=all_groups), nl=False)
+        click.echo(audit_to_text(audit, 120, **printed), nl=False)

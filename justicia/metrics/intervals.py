@@ -1,4 +1,4 @@
-"""Confidence intervals of rates."""
+"""Confidence intervals of rates, and of differences and ratios of two."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from justicia.binomial import clopper_pearson
 
-__all__ = ["simultaneous_clopper_pearson", "simultaneous_wilson", "wilson"]
+__all__ = ["log_ratio", "newcombe", "simultaneous_clopper_pearson", "simultaneous_wilson", "wilson"]
 
 
 def wilson(k: np.ndarray, n: np.ndarray, confidence: float = 0.95, together: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -70,3 +70,64 @@ def simultaneous_clopper_pearson(
     n = np.asarray(n)
     lo, hi = clopper_pearson(k, n, (1 - confidence) / max(1, int((n > 0).sum())))
     return np.where(n == 0, np.nan, lo), np.where(n == 0, np.nan, hi)
+
+
+def newcombe(
+    k: np.ndarray, n: np.ndarray, other_k: np.ndarray, other_n: np.ndarray, confidence: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
+    """Newcombe's interval of the difference of two independent rates, k / n minus other_k / other_n.
+
+    From Wilson's intervals, without continuity correction (Newcombe 1998, method 10).
+
+    Parameters
+    ----------
+    k, n, other_k, other_n : int array of shape (n_rates,)
+    confidence : float in (0, 1)
+
+    Returns
+    -------
+    lo, hi : float64 array of shape (n_rates,)
+        NaN where `n` or `other_n` is 0.
+
+    >>> lo, hi = newcombe(np.array([56]), np.array([70]), np.array([48]), np.array([80]))
+    >>> lo.round(4), hi.round(4)
+    (array([0.0524]), array([0.3339]))
+    """
+    k, n, other_k, other_n = (np.asarray(one, dtype=np.float64) for one in (k, n, other_k, other_n))
+    (low, high), (other_low, other_high) = wilson(k, n, confidence), wilson(other_k, other_n, confidence)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate, other = k / n, other_k / other_n
+        lo = rate - other - np.hypot(rate - low, other_high - other)
+        hi = rate - other + np.hypot(high - rate, other - other_low)
+    return lo, hi
+
+
+def log_ratio(
+    k: np.ndarray, n: np.ndarray, other_k: np.ndarray, other_n: np.ndarray, confidence: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
+    """Interval of the ratio of two independent rates, k / n over other_k / other_n, on the scale of its logarithm.
+
+    The logarithm's variance is 1 / k - 1 / n + 1 / other_k - 1 / other_n (Katz, Baptista, Azen and Pike 1978).
+
+    Parameters
+    ----------
+    k, n, other_k, other_n : int array of shape (n_rates,)
+    confidence : float in (0, 1)
+
+    Returns
+    -------
+    lo, hi : float64 array of shape (n_rates,)
+        NaN where a count is 0, for the logarithm has no variance then; see `sample_interval` for those.
+
+    >>> lo, hi = log_ratio(np.array([12]), np.array([40]), np.array([48]), np.array([80]))
+    >>> lo.round(3), hi.round(3)
+    (array([0.301]), array([0.829]))
+    """
+    k, n, other_k, other_n = (np.asarray(one, dtype=np.float64) for one in (k, n, other_k, other_n))
+    z = -NormalDist().inv_cdf((1 - confidence) / 2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        middle = np.log(k / n) - np.log(other_k / other_n)
+        half = z * np.sqrt(1 / k - 1 / n + 1 / other_k - 1 / other_n)
+        lo, hi = np.exp(middle - half), np.exp(middle + half)
+    none = (k == 0) | (other_k == 0) | (n == 0) | (other_n == 0)
+    return np.where(none, np.nan, lo), np.where(none, np.nan, hi)

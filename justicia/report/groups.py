@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -15,7 +16,18 @@ if TYPE_CHECKING:
     from justicia.comparison import GroupAudit, GroupingAudit
     from justicia.enclosure import Enclosure
 
-__all__ = ["BOOTSTRAP", "MOST_GROUPS", "SHIFTED", "STATISTICAL", "group_table", "number", "outside", "percent"]
+__all__ = [
+    "BOOTSTRAP",
+    "MOST_GROUPS",
+    "SHIFTED",
+    "STATISTICAL",
+    "group_table",
+    "middle",
+    "number",
+    "outside",
+    "percent",
+    "signed",
+]
 
 STATISTICAL = "statistical"
 """Heading of bounds that hold but for a small probability."""
@@ -165,3 +177,11 @@ def number(enclosure: Enclosure) -> str:
         return f"{float(enclosure.lo):.4f}"
     low, high = int(float(enclosure.lo) * 1e4) / 1e4, -int(-float(enclosure.hi) * 1e4 // 1) / 1e4
     return f"{low:.4f} to {high:.4f}"
+
+
+def signed(enclosure: Enclosure) -> str:
+    """The same with its sign."""
+    if enclosure.exact:
+        return f"{float(enclosure.lo):+.4f}"
+    low, high = (math.floor(float(enclosure.lo) * 1e4) / 1e4, math.ceil(float(enclosure.hi) * 1e4) / 1e4)
+    return f"{low:+.4f} to {high:+.4f}"

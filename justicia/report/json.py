@@ -14,15 +14,18 @@ from justicia._version import __version__
 from justicia.bounding import CLAIMS, NOT_ASKED
 from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.errors import InputError
-from justicia.metrics import RATES_OF
+from justicia.metrics import COMPARISONS, CONDITIONAL, MEASURES, RATES_OF
 from justicia.population.mixture import MixturePopulation
+from justicia.report.comparisons import references
 from justicia.shifting import METHODS, SUPPORT
 
 if TYPE_CHECKING:
     from justicia.audit import Audit
-    from justicia.comparison import Extreme, GroupAudit, GroupingAudit, MeasureAudit, SampleRate
+    from justicia.comparison import Extreme, GroupAudit, GroupingAudit, SampleRate
     from justicia.enclosure import Enclosure
     from justicia.fitting import Fit
+    from justicia.measuring import MeasureAudit
+    from justicia.metrics import Measure, SampleMeasure
     from justicia.population.stored import PopulationFile
     from justicia.shifting import Change
 
@@ -37,16 +40,6 @@ _METHOD = "statistical: clopper-pearson on what branch and bound leaves open"
 
 _SIMULTANEOUS = "clopper-pearson, simultaneous over groups (bonferroni)"
 _SIMULTANEOUS_MEASURE = "clopper-pearson intervals, simultaneous over groups (bonferroni)"
-
-_ALL_MEASURES = (
-    "disparate_impact",
-    "statistical_parity_difference",
-    "equal_opportunity_difference",
-    "equalized_odds_difference",
-    "equalized_odds_ratio",
-    "average_odds_difference",
-    "predictive_parity_difference",
-)
 
 
 def schema() -> dict[str, Any]:
@@ -160,8 +153,11 @@ def _score(audit: Audit) -> dict[str, Any] | None:
 def _grouping(grouping: GroupingAudit, confidence: float, given: PopulationFile | None) -> dict[str, Any]:
     measures = {
         name: _measure(grouping.measures[name], name, grouping, confidence) if name in grouping.measures else None
-        for name in _ALL_MEASURES
+        for name in MEASURES
     }
+    for name in CONDITIONAL:
+        measures[name] = _conditional_measure(grouping, name)
+    beside = {id(group): one for group, one in zip(grouping.groups, _beside(grouping), strict=True)}
     return {
         "sensitive": list(grouping.sensitive),
         "groups_evaluated": grouping.solution.groups_evaluated,
@@ -182,10 +178,89 @@ def _grouping(grouping: GroupingAudit, confidence: float, given: PopulationFile 
         "bounds": _claims(grouping, confidence),
         "bootstrap": _bootstrap(grouping),
         "shift": _shift(grouping),
-        "groups": [_group(group, grouping, confidence) for group in grouping.reported],
+        "reference": grouping.reference,
+        "groups": [_group(group, grouping, confidence, beside[id(group)]) for group in grouping.reported],
         "most_favored": _extreme(grouping.most_favored),
         "least_favored": _extreme(grouping.least_favored),
         "measures": measures,
+        "conditional": _conditional(grouping),
+    }
+
+
+def _beside(grouping: GroupingAudit) -> list[dict[str, Any] | None]:
+    """Every group beside the reference group; null without one, and for the reference group itself."""
+    if grouping.reference is None:
+        return [None] * len(grouping.groups)
+    verified = references(grouping.evidence.verified)
+    samples = references(grouping.evidence.samples.rates)
+    found: list[dict[str, Any] | None] = [
+        None
+        if one is None
+        else {
+            "ratio": _or_none(one.ratio),
+            "difference": _bounds(one.difference),
+            "average_odds": _or_none(one.average_odds),
+            "sample_ratio": None if rows is None or rows.ratio is None else float(rows.ratio.lo),
+            "sample_difference": None if rows is None else float(rows.difference.lo),
+            "sample_average_odds": None if rows is None or rows.average_odds is None else float(rows.average_odds.lo),
+        }
+        for one, rows in zip(verified, samples, strict=True)
+    ]
+    return [*found, *[None] * (len(grouping.groups) - len(found))]
+
+
+def _conditional(grouping: GroupingAudit) -> dict[str, Any] | None:
+    """The strata of lawful factors; null when none was named."""
+    held = grouping.conditional
+    if held is None:
+        return None
+    return {
+        "given": list(held.factors),
+        "strata": [
+            {
+                "stratum": stratum.stratum,
+                "n": stratum.n,
+                "groups": [
+                    {
+                        "group": group,
+                        "n": int(stratum.evidence.samples.counts.n[i]),
+                        "selected": int(stratum.evidence.samples.counts.selected[i]),
+                        "selection_rate": None
+                        if stratum.evidence.verified is None
+                        else _or_none(stratum.evidence.verified.selection_rate[i]),
+                    }
+                    for i, group in enumerate(stratum.groups)
+                ],
+                **{name: _plain(stratum.verified(name), stratum.sample(name)) for name in CONDITIONAL.values()},
+            }
+            for stratum in held.strata
+        ],
+        "one_group_only": [dict(stratum) for stratum in held.alone],
+    }
+
+
+def _conditional_measure(grouping: GroupingAudit, name: str) -> dict[str, Any] | None:
+    """The worst over all strata."""
+    held = grouping.conditional
+    if held is None:
+        return None
+    verified, sample, worst = held.verified(name), held.sample(name), held.worst(name)
+    return {
+        "lo": None if verified.value is None else float(verified.value.lo),
+        "hi": None if verified.value is None else float(verified.value.hi),
+        "undefined": verified.undefined,
+        "sample": None if sample.value is None else float(sample.value.lo),
+        "stratum": None if worst is None else worst.stratum,
+    }
+
+
+def _plain(verified: Measure, held: SampleMeasure) -> dict[str, Any]:
+    """A measure without what only measures of all groups have."""
+    return {
+        "lo": None if verified.value is None else float(verified.value.lo),
+        "hi": None if verified.value is None else float(verified.value.hi),
+        "undefined": verified.undefined,
+        "sample": _sample_measure(held.measure, held.interval, held.method, held.simultaneous, held.confidence),
     }
 
 
@@ -301,7 +376,9 @@ def _sample(rate: SampleRate | None, confidence: float) -> dict[str, Any] | None
     }
 
 
-def _group(group: GroupAudit, grouping: GroupingAudit, confidence: float) -> dict[str, Any]:
+def _group(
+    group: GroupAudit, grouping: GroupingAudit, confidence: float, beside: dict[str, Any] | None
+) -> dict[str, Any]:
     return {
         "group": group.group,
         "n": group.n,
@@ -314,6 +391,9 @@ def _group(group: GroupAudit, grouping: GroupingAudit, confidence: float) -> dic
         "fpr": _verified(group, "fpr", grouping),
         "sample_tpr": _sample(group.sample_tpr, confidence),
         "sample_fpr": _sample(group.sample_fpr, confidence),
+        "precision": _or_none(group.precision),
+        "sample_precision": _sample(group.sample_precision, confidence),
+        "to_reference": beside,
         "note": group.note,
     }
 
@@ -327,7 +407,7 @@ def _extreme(extreme: Extreme) -> dict[str, Any]:
 
 
 def _measure(measure: MeasureAudit, name: str, grouping: GroupingAudit, confidence: float) -> dict[str, Any]:
-    verified, sample, interval, together = measure.verified, measure.sample, measure.interval, measure.simultaneous
+    verified = measure.verified
     delta = grouping.delta(*RATES_OF[name])
     statistical = _statistical(None if measure.statistical is None else measure.statistical.value, delta)
     return {
@@ -337,16 +417,34 @@ def _measure(measure: MeasureAudit, name: str, grouping: GroupingAudit, confiden
         "statistical": statistical,
         **{bound: _or_none(measure.bounds.get(bound)) for bound in CLAIMS},
         "unshifted": None if measure.unshifted is None else _or_none(measure.unshifted.value),
-        "sample": None
-        if sample.value is None
-        else {
-            "value": float(sample.value.lo),
-            "lo": None if interval is None else float(interval.lo),
-            "hi": None if interval is None else float(interval.hi),
-            "method": measure.method,
-            "simultaneous": None
-            if together is None
-            else {**_bounds(together), "confidence": confidence, "method": _SIMULTANEOUS_MEASURE},
-        },
+        "sample": _sample_measure(measure.sample, measure.interval, measure.method, measure.simultaneous, confidence),
         "undefined": verified.undefined,
+        **{
+            comparison: None
+            if (held := measure.compared.get(comparison)) is None
+            else {
+                "lo": None if held.verified.value is None else float(held.verified.value.lo),
+                "hi": None if held.verified.value is None else float(held.verified.value.hi),
+                "undefined": held.verified.undefined,
+                "sample": _sample_measure(held.sample, held.interval, held.method, held.simultaneous, confidence),
+            }
+            for comparison in COMPARISONS[1:]
+        },
+    }
+
+
+def _sample_measure(
+    sample: Measure, interval: Enclosure | None, method: str, together: Enclosure | None, confidence: float
+) -> dict[str, Any] | None:
+    """A measure of the rows with its interval."""
+    if sample.value is None:
+        return None
+    return {
+        "value": float(sample.value.lo),
+        "lo": None if interval is None else float(interval.lo),
+        "hi": None if interval is None else float(interval.hi),
+        "method": method,
+        "simultaneous": None
+        if together is None
+        else {**_bounds(together), "confidence": confidence, "method": _SIMULTANEOUS_MEASURE},
     }

@@ -13,6 +13,7 @@ from justicia.bounding import CLAIMS
 from justicia.enclosure import EXACT
 from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.metrics import RATES_OF
+from justicia.report.comparisons import reference_table, strata_table, undefined_or
 from justicia.report.groups import (
     BOOTSTRAP,
     MOST_GROUPS,
@@ -28,10 +29,11 @@ from justicia.shifting import METHODS, SUPPORT
 from justicia.words import counted, shown
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import ConsoleRenderable, RenderableType
 
     from justicia.audit import Audit
-    from justicia.comparison import Extreme, GroupingAudit, MeasureAudit
+    from justicia.comparison import Extreme, GroupingAudit
+    from justicia.measuring import MeasureAudit
     from justicia.shifting import Change
 
 __all__ = ["audit_to_text", "render"]
@@ -45,27 +47,37 @@ _DEFINITIONS = {
     "equalized_odds_difference": "the larger of the ranges of TPR and of FPR",
     "equalized_odds_ratio": "the smaller of smallest / largest TPR and smallest / largest FPR",
     "average_odds_difference": "mean of the ranges of TPR and of FPR",
+    "equal_opportunity_ratio": "smallest TPR / largest TPR",
+    "predictive_parity_difference": "largest precision - smallest: favorable outcomes among the selected",
+    "predictive_parity_ratio": "smallest precision / largest precision",
 }
 
 
-def audit_to_text(audit: Audit, width: int = 100, *, all_groups: bool = False) -> str:
+_FURTHER = ("equal_opportunity_ratio", "predictive_parity_ratio")
+"""Measures that are shown when they are asked for."""
+
+
+def audit_to_text(audit: Audit, width: int = 100, *, all_groups: bool = False, all_measures: bool = False) -> str:
     """The audit as plain text, `width` characters wide."""
     console = Console(width=width, color_system=None, force_terminal=False)
     with console.capture() as capture:
-        console.print(render(audit, width=width, all_groups=all_groups))
+        console.print(render(audit, width=width, all_groups=all_groups, all_measures=all_measures))
     return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 
 
-def render(audit: Audit, *, width: int = 100, all_groups: bool = False) -> RenderableType:
-    """The audit as something that a rich console prints; long tables in part unless `all_groups` is set."""
+def render(audit: Audit, *, width: int = 100, all_groups: bool = False, all_measures: bool = False) -> RenderableType:
+    """The audit as something that a rich console prints.
+
+    Long tables are shown in part unless `all_groups` is set, and measures between groups unless `all_measures` is.
+    """
     parts: list[RenderableType] = [_heading(audit)]
     scores = score_table(audit, every=all_groups)
     if scores is not None:
         parts += [Text(""), Padding(scores, (0, 0, 0, 2))]
-    parts += [_grouping(grouping, audit.confidence, width, all_groups) for grouping in audit.groupings]
+    parts += [_grouping(grouping, audit.confidence, width, all_groups, all_measures) for grouping in audit.groupings]
     if audit.requirements:
         parts.append(_requirements(audit))
-    parts.append(_definitions(audit))
+    parts.append(_definitions(audit, all_measures))
     for warning in audit.warnings:
         parts.append(Text.assemble(("! ", "yellow"), shown(warning, 1000)))
     return Group(*parts)
@@ -147,7 +159,9 @@ def _guarantee(audit: Audit) -> str:
     return says
 
 
-def _grouping(grouping: GroupingAudit, confidence: float, width: int, all_groups: bool) -> RenderableType:
+def _grouping(
+    grouping: GroupingAudit, confidence: float, width: int, all_groups: bool, all_measures: bool
+) -> RenderableType:
     empty = sum(group.selection_rate is None for group in grouping.reported)
     title = Text.assemble(
         (shown(" x ".join(grouping.sensitive), 200), "bold"),
@@ -179,9 +193,22 @@ def _grouping(grouping: GroupingAudit, confidence: float, width: int, all_groups
     for heading in ("measure", "verified", *more, "rows", percent(confidence)):
         measures.add_column(heading, no_wrap=True)
     measures.add_column("")
-    for name, measure in grouping.measures.items():
-        measures.add_row(*_measure(name, measure, inner, drawn))
-    parts = (table, Text(""), measures, Text(""), facts)
+    for name in _shown_measures(grouping, all_measures):
+        measures.add_row(*_measure(name, grouping.measures[name], inner, drawn))
+    parts: list[ConsoleRenderable] = [table, Text(""), measures, Text(""), facts]
+    if all_measures:
+        parts += [Text(""), _against("to_overall", "all people together", grouping)]
+    beside = reference_table(grouping, all_groups)
+    if beside is not None:
+        name = ", ".join(shown(value) for value in (grouping.reference or {}).values())
+        parts += [Text(""), Text(f"beside the reference group {name}"), beside]
+        parts += [Text(""), _against("to_reference", f"the reference group {name}", grouping)]
+    strata = strata_table(grouping, all_groups)
+    if strata is not None and grouping.conditional is not None:
+        factors = " x ".join(shown(name) for name in grouping.conditional.factors)
+        alone = len(grouping.conditional.alone)
+        note = f"; {counted(alone, 'stratum', 'strata')} of one group only, with nothing to compare" if alone else ""
+        parts += [Text(""), Text(f"inside each stratum of {factors}{note}"), strata]
     return Group(Text(""), title, *(Padding(part, (0, 0, 0, 2)) for part in parts))
 
 
@@ -256,7 +283,31 @@ def _measure(name: str, measure: MeasureAudit, inner: bool, drawn: bool) -> list
     ]
 
 
-def _definitions(audit: Audit) -> RenderableType:
+def _shown_measures(grouping: GroupingAudit, all_measures: bool) -> list[str]:
+    return [name for name in grouping.measures if all_measures or name not in _FURTHER]
+
+
+def _against(comparison: str, words: str, grouping: GroupingAudit) -> Table:
+    """Every measure with the groups compared with something else than each other."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for heading in (f"farthest from {words}", "verified", "rows", "interval", ""):
+        table.add_column(heading, no_wrap=bool(heading))
+    for name, measure in grouping.measures.items():
+        held = measure.compared.get(comparison)
+        if held is None or name in _FURTHER:
+            continue
+        between = held.interval
+        table.add_row(
+            Text(name.replace("_", " ")),
+            Text(undefined_or(held.verified), style="bold"),
+            Text(undefined_or(held.sample)),
+            "" if between is None else f"{float(between.lo):.4f} to {float(between.hi):.4f}",
+            Text(held.verified.undefined or "", style="yellow"),
+        )
+    return table
+
+
+def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(style="dim")
@@ -296,8 +347,18 @@ def _definitions(audit: Audit) -> RenderableType:
     if audit.roles.truth is not None:
         outcome = f"{audit.roles.truth.words} in column {audit.roles.truth.name}"
         grid.add_row("TPR, FPR", _text(f"verified selection rate of the people with {outcome}, and of the others"))
-    for name in audit.groupings[0].measures:
+    for name in _shown_measures(audit.groupings[0], all_measures):
         grid.add_row(name.replace("_", " "), _DEFINITIONS[name])
+    if any(grouping.reference is not None for grouping in audit.groupings):
+        grid.add_row("ratio, difference", "selection rate / that of the reference group, and minus it, with its sign")
+        if audit.roles.truth is not None:
+            grid.add_row(
+                "signed average odds",
+                "mean of the differences of TPR and of FPR from the reference group's; opposite ones cancel, so that 0 "
+                "does not mean equal rates",
+            )
+    if any(grouping.conditional is not None for grouping in audit.groupings):
+        grid.add_row("strata", "ratio and difference of selection rates among the groups of one stratum")
     return Group(Text(""), grid)
 
 

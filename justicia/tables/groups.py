@@ -84,6 +84,7 @@ def group_rows(
     *,
     bins: Mapping[str, Sequence[float]] | None = None,
     missing: str = "error",
+    factors: Sequence[str] = (),
 ) -> Grouping:
     """Group the rows of `frame` by its columns `sensitive`.
 
@@ -97,6 +98,8 @@ def group_rows(
         Edges at which numeric columns are cut; a value on an edge belongs to the class below it.
     missing : str
         "error", or "group": rows without a value form a group of their own.
+    factors : sequence of str
+        Those of the columns that are lawful factors, not sensitive.
 
     Raises
     ------
@@ -109,7 +112,8 @@ def group_rows(
         raise GroupingError("a grouping needs at least one sensitive column")
     if len(set(sensitive)) != len(sensitive):
         raise GroupingError(f"a sensitive column is named twice in {','.join(sensitive)}")
-    columns = [_values(frame, name, (bins or {}).get(name), missing) for name in sensitive]
+    words = {name: f"factor {name!r}" if name in factors else f"sensitive column {name!r}" for name in sensitive}
+    columns = [_values(frame, name, words[name], (bins or {}).get(name), missing) for name in sensitive]
     keys = np.zeros(len(frame), dtype=np.int64)
     for codes, values in columns:
         keys = keys * len(values) + codes
@@ -163,22 +167,22 @@ def _empty(groups: tuple[tuple[str, ...], ...], values: list[list[str]]) -> tupl
 
 
 def _values(
-    frame: pd.DataFrame, name: str, edges: Sequence[float] | None, missing: str
+    frame: pd.DataFrame, name: str, words: str, edges: Sequence[float] | None, missing: str
 ) -> tuple[np.ndarray, list[str]]:
     """Codes of a sensitive column and its values as text, in a natural order; unused categories come along."""
     if name not in frame.columns:
-        raise TableError(f"sensitive column {name!r} is not in the table{did_you_mean(name, frame.columns)}")
+        raise TableError(f"{words} is not in the table{did_you_mean(name, frame.columns)}")
     column = frame[name]
     absent = column.isna().to_numpy()
     if absent.any() and missing != "group":
         raise GroupingError(
-            f"sensitive column {name!r} has no value in {counted(int(absent.sum()), 'row')} of {len(column):,}: "
+            f"{words} has no value in {counted(int(absent.sum()), 'row')} of {len(column):,}: "
             "pass --missing group to make them a group, or --missing drop to leave them out"
         )
-    codes, order = _known_values(column, name) if edges is None else _binned(column, name, edges)
+    codes, order = _known_values(column, name, words) if edges is None else _binned(column, name, edges)
     if absent.any():
         if MISSING in order:
-            raise GroupingError(f"sensitive column {name!r} has both empty cells and the word {MISSING}: rename one")
+            raise GroupingError(f"{words} has both empty cells and the word {MISSING}: rename one")
         order = [*order, MISSING]
         codes = np.where(absent, len(order) - 1, codes)
     return codes, order
@@ -198,22 +202,21 @@ def _binned(column: pd.Series[Any], name: str, edges: Sequence[float]) -> tuple[
     return np.searchsorted(np.asarray(edges, dtype=np.float64), numbers, side="left"), order
 
 
-def _known_values(column: pd.Series[Any], name: str) -> tuple[np.ndarray, list[str]]:
+def _known_values(column: pd.Series[Any], name: str, words: str) -> tuple[np.ndarray, list[str]]:
     """Codes and values of a column as they are; the code of an empty cell means nothing."""
     import pandas as pd
 
     try:
         codes, uniques = pd.factorize(column)
     except TypeError as error:
-        raise GroupingError(f"sensitive column {name!r} holds values that are no single words or numbers") from error
+        raise GroupingError(f"{words} holds values that are no single words or numbers") from error
     values = list(uniques)
     if isinstance(column.dtype, pd.CategoricalDtype):
         values += [value for value in column.cat.categories if value not in set(values)]
     numeric = all(isinstance(value, (int, float, np.integer, np.floating)) for value in values)
     if numeric and len(values) > MOST_NUMERIC_VALUES:
         raise GroupingError(
-            f"sensitive column {name!r} is numeric with {len(values):,} distinct values: "
-            f"cut it into classes with --bins {name}=EDGE,EDGE"
+            f"{words} is numeric with {len(values):,} distinct values: cut it into classes with --bins {name}=EDGE,EDGE"
         )
     texts = [value_text(value).strip() for value in values]
     order = sorted(set(texts), key=_natural)
