@@ -84,6 +84,8 @@ class Audit:
         Edges at which numeric sensitive columns were cut.
     one_hot : tuple of tables.OneHot
         Features that are several columns of the table.
+    missing : str
+        What happened to people without a value in a sensitive column.
     """
 
     model: models.ModelFile
@@ -106,6 +108,7 @@ class Audit:
     given_population: PopulationFile | None = None
     bins: Mapping[str, Sequence[float]] = field(default_factory=dict)
     one_hot: tuple[OneHot, ...] = ()
+    missing: str = "error"
 
     @property
     def by_group(self) -> pd.DataFrame:
@@ -464,7 +467,7 @@ def verify(
     return Audit(
         inputs.file, fitted, table, roles, domain.names, unseen, decision, added, check, tuple(groupings), verdicts,
         search, tolerance, confidence, said.announcements, said.warnings, None if command is None else tuple(command),
-        file, edges, tuple(seen.one_hot),
+        file, edges, tuple(seen.one_hot), missing,
     )  # fmt: skip
 
 

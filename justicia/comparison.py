@@ -32,6 +32,7 @@ __all__ = [
     "SampleRate",
     "Stratum",
     "compare",
+    "sample_rates",
 ]
 
 
@@ -90,6 +91,8 @@ class GroupAudit:
         Share of people with favorable true outcome among the selected ones, by the verified rates and the group's base
         rate; None without a label, and where certainly nobody is selected.
     sample_precision : SampleRate or None
+    weight : tuple of (float, float), or None
+        Weights of all rows and of the selected ones; None when each row counts once.
     """
 
     group: dict[str, str]
@@ -110,6 +113,7 @@ class GroupAudit:
     shift: dict[str, ShiftedRate] = field(default_factory=dict)
     precision: Enclosure | None = None
     sample_precision: SampleRate | None = None
+    weight: tuple[float, float] | None = None
 
     def unshifted(self, kind: str) -> Enclosure | None:
         """The verified rate under the population itself."""
@@ -342,7 +346,7 @@ def compare(
         verified_rates(_narrowed(verified, inner), sizes, reference) if any(map(any, inner.values())) else None,
         unshifted,
     )
-    samples = {kind: _sample_rates(*counts.of(kind), confidence) for kind in counts.kinds}
+    samples = {kind: sample_rates(counts, kind, confidence) for kind in counts.kinds}
     none: list[Any] = [None] * n_groups
     precision = (evidence.verified.precision if evidence.verified is not None else ()) or none
     k, n, positives, negatives = counts.selected, counts.n, counts.positives, counts.negatives
@@ -421,12 +425,16 @@ def _counts(groups: Grouping, selected: np.ndarray, strata: Mapping[str, Stratum
     return count_outcomes(groups.codes, len(groups.groups), selected, positive, positive | negative)
 
 
-def _sample_rates(k: np.ndarray, n: np.ndarray, confidence: float) -> list[SampleRate | None]:
-    lo, hi = wilson(k, n, confidence)
-    together = map(Enclosure, *(end.tolist() for end in simultaneous_clopper_pearson(k, n, confidence)))
+def sample_rates(counts: OutcomeCounts, kind: str, confidence: float) -> list[SampleRate | None]:
+    """Rates of the rows with their intervals; those of weighted rows count people by their effective number."""
+    k, n = counts.of(kind)
+    few, size = counts.effective(kind)
+    lo, hi = wilson(few, size, confidence)
+    together = map(Enclosure, *(end.tolist() for end in simultaneous_clopper_pearson(few, size, confidence)))
+    method = "wilson" if counts.squares is None else "wilson, effective sample size"
     return [
-        SampleRate(Fraction(int(k[i]), int(n[i])), float(lo[i]), float(hi[i]), "wilson", held) if n[i] else None
-        for i, held in enumerate(together)
+        SampleRate(Fraction(a) / Fraction(b), float(lo[i]), float(hi[i]), method, held) if b else None
+        for i, (a, b, held) in enumerate(zip(k.tolist(), n.tolist(), together, strict=True))
     ]
 
 

@@ -27,6 +27,7 @@ __all__ = [
     "as_list",
     "as_names",
     "as_requirements",
+    "beside",
     "collapse_one_hot",
     "columns_for_model",
     "drop_missing",
@@ -127,14 +128,14 @@ def settle_table(
         As `Inputs` has them.
     """
     table = tables.read_table(data, na=na, delimiter=delimiter, encoding=encoding, strip=strip)
-    groupings, beside = _settle_sensitive(sensitive_features, table.frame)
+    groupings, given = _settle_sensitive(sensitive_features, table.frame)
     if y is not None:
         if label is not None:
             raise InputError("y and label are both given: the true outcome is one or the other")
         label, values = _settle_y(y)
-        beside[label] = values
+        given[label] = values
     index = getattr(data, "index", None)
-    table = replace(table, beside={name: _beside(name, values, table.frame, index) for name, values in beside.items()})
+    table = replace(table, beside={name: beside(name, values, table.frame, index) for name, values in given.items()})
     return table, groupings, label
 
 
@@ -170,7 +171,13 @@ def _settle_y(y: Any) -> tuple[str, Any]:
     return str(name) if name is not None else _LABEL, values
 
 
-def _beside(name: str, values: Any, frame: pd.DataFrame, index: Any) -> pd.Series[Any]:
+def beside(name: str, values: Any, frame: pd.DataFrame, index: Any = None) -> pd.Series[Any]:
+    """Values given apart as a column of the table, whose rows they have to be in the order of.
+
+    Raises
+    ------
+    InputError
+    """
     import pandas as pd
 
     if getattr(values, "ndim", 1) != 1:
@@ -369,13 +376,16 @@ def drop_missing(seen: Collapsed, groupings: Sequence[Sequence[str]]) -> Collaps
     return replace(seen, table=table, frame=seen.frame[kept].reset_index(drop=True))
 
 
-def table_with_groups(table: tables.Table, groupings: Sequence[Sequence[str]]) -> tuple[tables.Table, np.ndarray]:
-    """The people who have a value in every sensitive column, and which rows they were."""
+def table_with_groups(
+    table: tables.Table, groupings: Sequence[Sequence[str]], *, say: bool = True
+) -> tuple[tables.Table, np.ndarray]:
+    """The people who have a value in every sensitive column, and which rows they were; `say`: how many they are."""
     kept, dropped = tables.rows_with_groups(table.people, groupings)
     if not kept.any():
         raise TableError("no row has a value in every sensitive column")
     for reason, rows in dropped.items():
-        logger.warning("%s left out: %s", counted(rows, "row is", "rows are"), reason)
+        number = counted(rows, "row is", "rows are") if say else "rows are"
+        logger.warning("%s left out: %s", number, reason)
     cut = replace(
         table,
         frame=table.frame[kept].reset_index(drop=True),

@@ -16,12 +16,15 @@ from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.errors import InputError
 from justicia.metrics import COMPARISONS, CONDITIONAL, MEASURES, RATES_OF
 from justicia.population.mixture import MixturePopulation
-from justicia.report.comparisons import references
+from justicia.report.comparisons import Reference, references
 from justicia.shifting import METHODS, SUPPORT
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from justicia.audit import Audit
     from justicia.comparison import Extreme, GroupAudit, GroupingAudit, SampleRate
+    from justicia.decision_groups import DecisionGrouping
     from justicia.enclosure import Enclosure
     from justicia.fitting import Fit
     from justicia.measuring import MeasureAudit
@@ -29,7 +32,17 @@ if TYPE_CHECKING:
     from justicia.population.stored import PopulationFile
     from justicia.shifting import Change
 
-__all__ = ["SCHEMA", "audit_to_dict", "audit_to_json", "fixed_time", "schema"]
+__all__ = [
+    "SCHEMA",
+    "audit_to_dict",
+    "audit_to_json",
+    "dict_to_json",
+    "fixed_time",
+    "group_to_dict",
+    "measure_to_dict",
+    "reference_to_dict",
+    "schema",
+]
 
 SCHEMA = "justicia.audit/1"
 
@@ -55,7 +68,11 @@ def audit_to_json(audit: Audit) -> str:
     When the environment variable ``SOURCE_DATE_EPOCH`` is set, the time of the audit is taken from it and seconds are
     left out, so that equal inputs give equal bytes.
     """
-    held = audit_to_dict(audit)
+    return dict_to_json(audit_to_dict(audit))
+
+
+def dict_to_json(held: dict[str, Any]) -> str:
+    """The JSON text of an audit in plain values."""
     text = json.dumps(held, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         # Half of a surrogate pair has no UTF-8 form; JSON can write it as an escape.
@@ -94,6 +111,11 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
         "tool": {"name": "justicia", "version": __version__},
         "created": created.isoformat().replace("+00:00", "Z"),
         "command": None if audit.command is None else list(audit.command),
+        "decisions": None,
+        "weight": None,
+        "missing": audit.missing,
+        "publishing": {"min_group": None, "suppress_below": None},
+        "layout": None,
         "model": {
             "source": audit.model.source,
             "sha256": audit.model.sha256,
@@ -152,7 +174,9 @@ def _score(audit: Audit) -> dict[str, Any] | None:
 
 def _grouping(grouping: GroupingAudit, confidence: float, given: PopulationFile | None) -> dict[str, Any]:
     measures = {
-        name: _measure(grouping.measures[name], name, grouping, confidence) if name in grouping.measures else None
+        name: measure_to_dict(grouping.measures[name], name, grouping, confidence)
+        if name in grouping.measures
+        else None
         for name in MEASURES
     }
     for name in CONDITIONAL:
@@ -160,6 +184,12 @@ def _grouping(grouping: GroupingAudit, confidence: float, given: PopulationFile 
     beside = {id(group): one for group, one in zip(grouping.groups, _beside(grouping), strict=True)}
     return {
         "sensitive": list(grouping.sensitive),
+        "rule": None,
+        "threshold": None,
+        "sample_most_favored": None,
+        "sample_least_favored": None,
+        "adverse_impact": None,
+        "missing_bounds": None,
         "groups_evaluated": grouping.solution.groups_evaluated,
         "population": {
             "structure": grouping.population.structure,
@@ -179,7 +209,7 @@ def _grouping(grouping: GroupingAudit, confidence: float, given: PopulationFile 
         "bootstrap": _bootstrap(grouping),
         "shift": _shift(grouping),
         "reference": grouping.reference,
-        "groups": [_group(group, grouping, confidence, beside[id(group)]) for group in grouping.reported],
+        "groups": [group_to_dict(group, grouping, confidence, beside[id(group)]) for group in grouping.reported],
         "most_favored": _extreme(grouping.most_favored),
         "least_favored": _extreme(grouping.least_favored),
         "measures": measures,
@@ -192,21 +222,28 @@ def _beside(grouping: GroupingAudit) -> list[dict[str, Any] | None]:
     if grouping.reference is None:
         return [None] * len(grouping.groups)
     verified = references(grouping.evidence.verified)
-    samples = references(grouping.evidence.samples.rates)
-    found: list[dict[str, Any] | None] = [
+    found = reference_to_dict(verified, references(grouping.evidence.samples.rates))
+    return [*found, *[None] * (len(grouping.groups) - len(found))]
+
+
+def reference_to_dict(
+    verified: Sequence[Reference | None], samples: Sequence[Reference | None]
+) -> list[dict[str, Any] | None]:
+    """Every group beside the reference group, by verified rates, of which there may be none, and those of the rows."""
+    held: Sequence[Reference | None] = verified or [None] * len(samples)
+    return [
         None
-        if one is None
+        if one is None and rows is None
         else {
-            "ratio": _or_none(one.ratio),
-            "difference": _bounds(one.difference),
-            "average_odds": _or_none(one.average_odds),
+            "ratio": None if one is None else _or_none(one.ratio),
+            "difference": None if one is None else _bounds(one.difference),
+            "average_odds": None if one is None else _or_none(one.average_odds),
             "sample_ratio": None if rows is None or rows.ratio is None else float(rows.ratio.lo),
             "sample_difference": None if rows is None else float(rows.difference.lo),
             "sample_average_odds": None if rows is None or rows.average_odds is None else float(rows.average_odds.lo),
         }
-        for one, rows in zip(verified, samples, strict=True)
+        for one, rows in zip(held, samples, strict=True)
     ]
-    return [*found, *[None] * (len(grouping.groups) - len(found))]
 
 
 def _conditional(grouping: GroupingAudit) -> dict[str, Any] | None:
@@ -332,7 +369,7 @@ def _or_none(enclosure: Enclosure | None) -> dict[str, float] | None:
     return None if enclosure is None else _bounds(enclosure)
 
 
-def _verified(group: GroupAudit, kind: str, grouping: GroupingAudit) -> dict[str, Any] | None:
+def _verified(group: GroupAudit, kind: str, grouping: GroupingAudit | DecisionGrouping) -> dict[str, Any] | None:
     rate: Enclosure | None = getattr(group, kind)
     if rate is None:
         return None
@@ -355,7 +392,7 @@ def _statistical(interval: Enclosure | None, delta: float) -> dict[str, Any] | N
 
 
 def _sampling(
-    interval: Enclosure | None, statistical: dict[str, Any] | None, grouping: GroupingAudit
+    interval: Enclosure | None, statistical: dict[str, Any] | None, grouping: GroupingAudit | DecisionGrouping
 ) -> dict[str, Any] | None:
     """The bootstrap interval; without one, statistical bounds of the engine."""
     held = grouping.uncertainty.bootstrap
@@ -376,13 +413,15 @@ def _sample(rate: SampleRate | None, confidence: float) -> dict[str, Any] | None
     }
 
 
-def _group(
-    group: GroupAudit, grouping: GroupingAudit, confidence: float, beside: dict[str, Any] | None
+def group_to_dict(
+    group: GroupAudit, grouping: GroupingAudit | DecisionGrouping, confidence: float, beside: dict[str, Any] | None
 ) -> dict[str, Any]:
+    """One group."""
     return {
         "group": group.group,
         "n": group.n,
         "selected": group.selected,
+        "weight": None if group.weight is None else {"people": group.weight[0], "selected": group.weight[1]},
         "positives": group.positives,
         "negatives": group.negatives,
         "selection_rate": _verified(group, "selection_rate", grouping),
@@ -406,7 +445,10 @@ def _extreme(extreme: Extreme) -> dict[str, Any]:
     }
 
 
-def _measure(measure: MeasureAudit, name: str, grouping: GroupingAudit, confidence: float) -> dict[str, Any]:
+def measure_to_dict(
+    measure: MeasureAudit, name: str, grouping: GroupingAudit | DecisionGrouping, confidence: float
+) -> dict[str, Any]:
+    """One measure."""
     verified = measure.verified
     delta = grouping.delta(*RATES_OF[name])
     statistical = _statistical(None if measure.statistical is None else measure.statistical.value, delta)

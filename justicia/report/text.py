@@ -29,18 +29,21 @@ from justicia.shifting import METHODS, SUPPORT
 from justicia.words import counted, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import ConsoleRenderable, RenderableType
 
     from justicia.audit import Audit
     from justicia.comparison import Extreme, GroupingAudit
+    from justicia.judging import RequirementAudit
     from justicia.measuring import MeasureAudit
     from justicia.shifting import Change
 
-__all__ = ["audit_to_text", "render"]
+__all__ = ["DEFINITIONS", "audit_to_text", "render", "requirements_table"]
 
 _SYMBOLS = {"met": ("✓", "green"), "breached": ("✗", "bold red"), "undecided": ("?", "yellow")}
 
-_DEFINITIONS = {
+DEFINITIONS = {
     "disparate_impact": "smallest rate / largest rate; 1 when all rates are equal",
     "statistical_parity_difference": "largest rate - smallest rate; 0 when all rates are equal",
     "equal_opportunity_difference": "largest TPR - smallest TPR",
@@ -76,7 +79,7 @@ def render(audit: Audit, *, width: int = 100, all_groups: bool = False, all_meas
         parts += [Text(""), Padding(scores, (0, 0, 0, 2))]
     parts += [_grouping(grouping, audit.confidence, width, all_groups, all_measures) for grouping in audit.groupings]
     if audit.requirements:
-        parts.append(_requirements(audit))
+        parts.append(requirements_table(audit.requirements))
     parts.append(_definitions(audit, all_measures))
     for warning in audit.warnings:
         parts.append(Text.assemble(("! ", "yellow"), shown(warning, 1000)))
@@ -348,7 +351,7 @@ def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
         outcome = f"{audit.roles.truth.words} in column {audit.roles.truth.name}"
         grid.add_row("TPR, FPR", _text(f"verified selection rate of the people with {outcome}, and of the others"))
     for name in _shown_measures(audit.groupings[0], all_measures):
-        grid.add_row(name.replace("_", " "), _DEFINITIONS[name])
+        grid.add_row(name.replace("_", " "), DEFINITIONS[name])
     if any(grouping.reference is not None for grouping in audit.groupings):
         grid.add_row("ratio, difference", "selection rate / that of the reference group, and minus it, with its sign")
         if audit.roles.truth is not None:
@@ -362,12 +365,13 @@ def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
     return Group(Text(""), grid)
 
 
-def _requirements(audit: Audit) -> RenderableType:
+def requirements_table(requirements: Sequence[RequirementAudit]) -> RenderableType:
+    """The requirements with their status and reason."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(no_wrap=True)
     grid.add_column()
-    for requirement in audit.requirements:
+    for requirement in requirements:
         symbol, style = _SYMBOLS[requirement.status]
         grid.add_row(
             Text(f"{symbol} {requirement.status}", style=style),

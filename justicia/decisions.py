@@ -1,0 +1,498 @@
+"""Audit a file of decisions in place of a model: the same tables of groups, sample measures, tests and requirements."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from justicia import tables
+from justicia.choices import MISSING_WAYS, check_numbers
+from justicia.collecting import Announcements
+from justicia.decision_groups import DecisionGrouping, audit_groups
+from justicia.errors import GroupingError, InputError, RequirementError
+from justicia.inputs import as_list, as_requirements, settle_table
+from justicia.judging import RequirementAudit, exit_code_of, judge_all
+from justicia.ll144 import Layout, layout_groupings, layout_tables, median
+from justicia.metrics import Measure, Requirement, measure_name, parse_reference, reference_positions
+from justicia.publishing import suppressed_groups
+from justicia.solvers import DELTA
+from justicia.tables.outcomes import Outcomes, cut_scores, parse_threshold, read_decisions, read_scores, read_truth
+from justicia.tables.roles import Truth
+from justicia.tables.unknown import PartialGrouping, group_known
+from justicia.tables.weights import Weights, without_weightless
+from justicia.words import counted, did_you_mean, listed, value_text
+
+if TYPE_CHECKING:
+    import os
+
+    import pandas as pd
+
+    from justicia.enclosure import Enclosure
+
+__all__ = ["DECISION_MISSING_WAYS", "LAYOUTS", "DecisionsAudit", "audit_decisions"]
+
+logger = logging.getLogger(__name__)
+
+DECISION_MISSING_WAYS = (*MISSING_WAYS, "bounds")
+"""What may happen to people without a value in a sensitive column."""
+LAYOUTS = ("ll144",)
+
+
+@dataclass(frozen=True, repr=False)
+class DecisionsAudit:
+    """The result of `audit_decisions`.
+
+    Attributes
+    ----------
+    table : tables.Table
+    column : str
+        Of the decisions, or of the score.
+    scored : bool
+        Whether it is a score.
+    truth : Truth or None
+    favorable_text : str
+    weights : Weights or None
+    groupings : tuple of DecisionGrouping
+        The first rule of decision in every grouping, the compound one first; then the next rule.
+    requirements : tuple of RequirementAudit
+    confidence : float
+    missing : str
+    min_group, suppress_below : int
+        0 where they were not asked for.
+    layout : Layout or None
+    announcements, warnings : tuple of str
+    command : tuple of str or None
+        The command line, when there was one.
+    """
+
+    table: tables.Table
+    column: str
+    scored: bool
+    truth: Truth | None
+    favorable_text: str
+    weights: Weights | None
+    groupings: tuple[DecisionGrouping, ...]
+    requirements: tuple[RequirementAudit, ...]
+    confidence: float
+    missing: str
+    min_group: int
+    suppress_below: int
+    layout: Layout | None
+    announcements: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    command: tuple[str, ...] | None = None
+
+    @property
+    def by_group(self) -> pd.DataFrame:
+        """The first grouping as a frame, one row a group, indexed by the sensitive columns."""
+        return self.groupings[0].by_group
+
+    def measure(self, name: str) -> Enclosure | None:
+        """A measure of the rows of the first grouping, one of `justicia.metrics.MEASURES`; None when undefined."""
+        held = self.groupings[0].measures.get(measure_name(name))
+        return None if held is None else held.sample.value
+
+    @property
+    def most_favored(self) -> dict[str, str] | None:
+        """The group of the first grouping with the highest selection rate; None where nobody is compared."""
+        return self.groupings[0].most_favored
+
+    @property
+    def least_favored(self) -> dict[str, str] | None:
+        """The group of the first grouping with the lowest selection rate; None where nobody is compared."""
+        return self.groupings[0].least_favored
+
+    def __repr__(self) -> str:
+        first = self.groupings[0]
+        held = ", ".join(f"{name} {self.measure(name)}" for name in first.measures)
+        return f"<DecisionsAudit of {' x '.join(first.sensitive)}, {counted(len(first.groups), 'group')}: {held}>"
+
+    @property
+    def exit_code(self) -> int:
+        """0 when every requirement is met, 1 when one is breached, 3 when one is undecided."""
+        return exit_code_of(self.requirements)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The audit as the JSON contract ``justicia.audit/1`` has it, null where it takes a model."""
+        from justicia.report.decisions import decisions_to_dict
+
+        return decisions_to_dict(self)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """The audit as JSON text; when `path` is given, written there, whole or not at all, and not returned."""
+        from justicia.report.json import dict_to_json
+
+        return _written(dict_to_json(self.to_dict()), path)
+
+    def to_text(self, width: int = 100, *, all_groups: bool = False) -> str:
+        """The audit as plain text tables, `width` characters wide; long ones in part unless `all_groups` is set."""
+        from justicia.report.decisions import decisions_to_text
+
+        return decisions_to_text(self, width, all_groups=all_groups)
+
+    def to_junit(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """The requirements as test cases in JUnit's XML; when `path` is given, written there and not returned."""
+        from justicia.report.junit import junit_xml
+
+        return _written(junit_xml(self.requirements, self.table.source, None), path)
+
+
+def _written(text: str, path: str | os.PathLike[str] | None) -> str | None:
+    from justicia.writing import write_whole
+
+    if path is None:
+        return text
+    write_whole(path, text)
+    return None
+
+
+def audit_decisions(
+    data: Any,
+    *,
+    decision: Any = None,
+    score: str | None = None,
+    threshold: Any = None,
+    sensitive_features: Any = None,
+    label: str | None = None,
+    y: Any = None,
+    favorable: Any = None,
+    weight: str | None = None,
+    weight_kind: str = "sampling",
+    confidence: float = 0.95,
+    require: str | Sequence[str] = (),
+    reference: str | Mapping[str, Any] | None = None,
+    tests: bool = False,
+    layout: str | None = None,
+    min_group: int = 0,
+    suppress_below: int = 0,
+    missing: str = "error",
+    bins: Mapping[str, Sequence[Any]] | None = None,
+    na: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    command: Sequence[str] | None = None,
+) -> DecisionsAudit:
+    """How often every group got the favorable outcome, by decisions that were made, and whether limits are met.
+
+    Parameters
+    ----------
+    data : DataFrame, path, or name
+        One row a person: a frame, a CSV or Parquet file, or a bundled data set.
+    decision : str, or array of shape (n_rows,)
+        Column of the decisions, or the decisions themselves.
+    score : str, optional
+        Column of a score, in place of decisions.
+    threshold : number, text, or sequence of them, optional
+        Of the score: 0.3 and ">=0.3" select whoever has at least 0.3, ">0.3" who has more, "<5" and "<=5" the others.
+        Each has its own groups and measures, and a requirement is judged by all. Left out under the layout "ll144",
+        people above the median are counted.
+    sensitive_features : str, list of str, list of list of str, Series, DataFrame or array, optional
+        A list of columns is one compound grouping, a list of lists several. Left out, the columns are found.
+    label : str, optional
+        Column of the true outcomes, for true and false positive rates and precision.
+    y : array of shape (n_rows,), optional
+        The true outcomes, when the table does not hold them.
+    favorable : value or list of values, optional
+        Favorable decisions, and favorable true outcomes where these are written in other words.
+    weight : str, optional
+        Column of row weights, at least 0; rows of weight 0 are left out.
+    weight_kind : str
+        "sampling": a row stands for that many people of the population. Rates and measures are weighted, and those of
+        whole-number weights equal those of repeated rows; intervals and tests count people by Kish's effective sample
+        size. "frequency": a row is that many equal rows, in all that is computed.
+    confidence : float
+        Of all intervals.
+    require : str or sequence of str
+        Requirements on the rows, such as "sample.disparate_impact>=0.8".
+    reference : str or mapping of str to value, optional
+        The group that the others are compared with, too: "race=White,sex=Male".
+    tests : bool
+        Test every group against the one with the highest rate; see `justicia.metrics.adverse_impact`.
+    layout : str, optional
+        "ll144": tables in the layout of New York City's Local Law 144; see `justicia.ll144`.
+    min_group : int
+        Groups with fewer rows are listed, and left out of extremes, measures and tests.
+    suppress_below : int
+        Numbers of groups with a count below this are not published, nor those that would give it away; see
+        `justicia.publishing`. Suppressed groups are in no extreme, measure or test.
+    missing : str
+        What happens to people without a value in a sensitive column: "error", "group" (they are a group), "drop", or
+        "bounds": measures are of the others, with the range over all groups that these people may be in.
+    bins : mapping of str to sequence of float, optional
+        Edges at which numeric sensitive columns are cut; a value on an edge belongs to the class below it.
+    na, delimiter, encoding
+        How a CSV file is read; see `justicia.tables.read_table`.
+    command : sequence of str, optional
+        The command line, to stand in the report.
+
+    Returns
+    -------
+    DecisionsAudit
+
+    Raises
+    ------
+    InputError
+        When something in the call or the input is wrong; the message says what to do.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"sex": ["f"] * 5 + ["m"] * 4, "hired": [1, 1, 1, 0, 0, 1, 1, 1, 0]})
+    >>> audit = audit_decisions(people, decision="hired", require="sample.disparate_impact>=0.8")
+    >>> audit.measure("disparate_impact"), audit.requirements[0].status
+    (Enclosure(lo=Fraction(4, 5), hi=Fraction(4, 5)), 'met')
+    """
+    check_numbers(confidence, None, None, DELTA)
+    _check_choices(missing, layout, min_group, suppress_below, weight)
+    with Announcements() as said:
+        requirements = as_requirements(require)
+        _check_sources(requirements)
+        named_reference = parse_reference(reference)
+        table, groupings, label = settle_table(
+            data, y, sensitive_features, label=label, na=na, delimiter=delimiter, encoding=encoding, strip=True
+        )
+        table, decision = _with_decision(table, decision, score)
+        weights = None
+        if weight is not None:
+            table, weights = without_weightless(table, weight, weight_kind)
+        found = tables.find_groupings(table, groupings) if layout is None else layout_groupings(table, groupings)
+        _check_columns(found, {"decision": decision, "score": score, "label": label, "weight": weight})
+        edges = tables.check_bins(bins or {}, found)
+        if missing == "drop":
+            table, weights = _dropped(table, weights, found, suppress_below)
+        rules, median_of = _outcomes(table, decision, score, threshold, favorable, label, layout)
+        truth = None
+        if label is not None:
+            words = [] if favorable is None else [str(word) for word in as_list(favorable) or []]
+            several = [part.strip() for word in words for part in (word, *word.split(","))]
+            truth = read_truth(table, label, [*rules[0].words, *several] or None)
+        partial = [
+            _partial(table, names, edges, missing if layout is None or missing != "error" else "bounds")
+            for names in found
+        ]
+        reference_positions(named_reference, [(one.grouping.sensitive, one.grouping.groups) for one in partial])
+        hidden = _hidden(partial, rules, truth, suppress_below)
+        values = None if weights is None else weights.values
+        audits = tuple(
+            audit_groups(
+                part, rule, truth, values, confidence,
+                reference=named_reference, min_group=min_group, hidden=concealed, tests=tests,
+                bounds=missing == "bounds",
+            )
+            for rule in rules
+            for part, concealed in zip(partial, hidden, strict=True)
+        )  # fmt: skip
+        _warn(audits, min_group, suppress_below)
+        verdicts = _judged(requirements, audits)
+        laid_out = None
+        if layout is not None:
+            scored = len(table.frame) if median_of is not None else None
+            laid_out = Layout(layout_tables(partial, rules, hidden), median_of, scored)
+
+    return DecisionsAudit(
+        table, rules[0].name, score is not None, truth, "; ".join(rule.rule for rule in rules), weights, audits,
+        verdicts, confidence, missing, min_group, suppress_below, laid_out, said.announcements, said.warnings,
+        None if command is None else tuple(command),
+    )  # fmt: skip
+
+
+def _check_choices(missing: str, layout: str | None, min_group: Any, suppress_below: Any, weight: str | None) -> None:
+    """Refuse words that name no choice, and choices that exclude each other."""
+    if missing not in DECISION_MISSING_WAYS:
+        raise InputError(f"missing cannot be {missing!r}{did_you_mean(missing, DECISION_MISSING_WAYS)}")
+    if layout is not None and layout not in LAYOUTS:
+        raise InputError(f"layout cannot be {layout!r}{did_you_mean(layout, LAYOUTS)}")
+    for name, number in (("min_group", min_group), ("suppress_below", suppress_below)):
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 0:
+            raise InputError(f"{name} is a number of people, not {number!r}")
+    if missing == "bounds" and suppress_below:
+        raise InputError("ranges over people of unknown group give small groups away: leave one of the two options out")
+    if missing == "bounds" and weight is not None:
+        raise InputError(
+            "ranges over people of unknown group count people: leave the weights out, or pass --missing drop"
+        )
+    if layout is not None and weight is not None:
+        raise InputError("the LL144 layout counts people: leave the weights out")
+    if layout is not None and missing == "group":
+        raise InputError("in the LL144 layout people of unknown category are counted apart: leave --missing group out")
+
+
+def _check_sources(requirements: Sequence[Requirement]) -> None:
+    """Refuse requirements on verified values: there are none."""
+    for requirement in requirements:
+        if requirement.source != "sample":
+            raise RequirementError(
+                f"requirement {requirement.text!r} is about verified values, and decisions have no model to verify: "
+                f"write sample.{requirement.text}"
+            )
+
+
+def _with_decision(table: tables.Table, decision: Any, score: str | None) -> tuple[tables.Table, str | None]:
+    """The table with decisions that were given as values, and the name of their column."""
+    if (decision is None) == (score is None):
+        names = listed(table.people.columns, 60)
+        if decision is None:
+            raise InputError(f"name the column of the decisions, or of a score; there are {names}")
+        raise InputError("decision and score are both given: people are selected by one or the other")
+    if decision is None or isinstance(decision, str):
+        return table, decision
+    from justicia.inputs import beside
+
+    name = getattr(decision, "name", None)
+    name = "decision" if name is None else str(name)
+    return replace(table, beside={**table.beside, name: beside(name, decision, table.frame)}), name
+
+
+def _check_columns(found: Sequence[Sequence[str]], roles: Mapping[str, str | None]) -> None:
+    """Refuse a column that is sensitive and something else, or two things."""
+    sensitive = {name for names in found for name in names}
+    taken: dict[str, str] = {}
+    for role, name in roles.items():
+        if name is None:
+            continue
+        if name in sensitive:
+            raise GroupingError(f"column {name!r} is the {role}, and a sensitive column is none: pass --sensitive")
+        if name in taken:
+            raise InputError(f"column {name!r} is named as {taken[name]} and as {role}")
+        taken[name] = role
+
+
+def _dropped(
+    table: tables.Table, weights: Weights | None, found: Sequence[Sequence[str]], suppress_below: int
+) -> tuple[tables.Table, Weights | None]:
+    """Leave out the people who have no value in a sensitive column."""
+    from justicia.inputs import table_with_groups
+
+    cut, kept = table_with_groups(table, found, say=not suppress_below)
+    if weights is not None and weights.values is not None:
+        weights = replace(weights, values=weights.values[kept])
+    return cut, weights
+
+
+def _outcomes(
+    table: tables.Table,
+    decision: str | None,
+    score: str | None,
+    threshold: Any,
+    favorable: Any,
+    label: str | None,
+    layout: str | None,
+) -> tuple[list[Outcomes], float | None]:
+    """Who is selected under each rule, and the median that is the threshold."""
+    cuts = as_list(threshold)
+    if isinstance(threshold, str):
+        cuts = [part.strip() for part in threshold.split(",")]
+    if score is None:
+        if cuts is not None:
+            raise InputError("a threshold is for a score: name its column with --score")
+        column = str(decision)
+        words = _label_words(table, label)
+        return [read_decisions(table, column, as_list(favorable), words)], None
+    scores = read_scores(table, score)
+    if cuts:
+        parsed = list(dict.fromkeys(parse_threshold(cut) for cut in cuts))
+        return [cut_scores(scores, score, cut) for cut in parsed], None
+    if layout is None:
+        raise InputError(f"a score selects nobody without a threshold: pass --threshold, or --layout ll144 ({score})")
+    middle = median(scores)
+    says = (
+        f"{score} > {value_text(middle)}, the median of the full sample of {counted(len(scores), 'person', 'people')}"
+    )
+    return [Outcomes(score, says, scores > middle, middle)], middle
+
+
+def _label_words(table: tables.Table, label: str | None) -> list[str]:
+    """Values of the true outcome, which favorable ones may be named by."""
+    if label is None or label not in table.people.columns:
+        return []
+    return [value_text(value).strip() for value in table.people[label].dropna().unique()[:1000]]
+
+
+def _partial(
+    table: tables.Table, names: Sequence[str], edges: Mapping[str, Sequence[float]], missing: str
+) -> PartialGrouping:
+    """A grouping; people of unknown group are in none under "bounds" alone."""
+    if missing == "bounds":
+        return group_known(table.people, names, bins=edges)
+    grouping = tables.group_rows(table.people, names, bins=edges, missing=missing)
+    return PartialGrouping(grouping, np.ones(len(table.frame), dtype=bool), ())
+
+
+def _hidden(
+    partial: Sequence[PartialGrouping], rules: Sequence[Outcomes], truth: Truth | None, least: int
+) -> list[frozenset[int]]:
+    """Groups of each grouping whose numbers are not published."""
+    if not least:
+        return [frozenset()] * len(partial)
+    codes = []
+    for part in partial:
+        own = np.full(len(part.known), len(part.grouping.groups), dtype=np.int64)
+        own[part.known] = part.grouping.codes
+        codes.append(own)
+    kinds = [np.ones(len(codes[0]), dtype=bool)]
+    strata = kinds if truth is None else [*kinds, truth.known & truth.positive, truth.known & ~truth.positive]
+    kinds = [*strata]
+    for rule in rules:
+        kinds += [rows & held for rows in strata for held in (rule.selected, ~rule.selected)]
+    for first, second in pairwise(rules):
+        # Those whom one threshold selects and the next does not are the difference of two published counts.
+        kinds += [first.selected & ~second.selected, second.selected & ~first.selected]
+    return suppressed_groups(codes, kinds, least)
+
+
+def _warn(audits: Sequence[DecisionGrouping], min_group: int, suppress_below: int) -> None:
+    """Say which groups are in no measure."""
+    for audit in {one.sensitive: one for one in audits}.values():
+        names = " x ".join(audit.sensitive)
+        few = [group for group in audit.left_out if group.note and group.n < min_group]
+        if few and not suppress_below:
+            logger.warning(
+                "%s: %s of fewer than %d rows left out of extremes, measures and tests",
+                *(names, counted(len(few), "group"), min_group),
+            )
+        if suppress_below and audit.left_out:
+            logger.warning(
+                "%s: the numbers of %s are suppressed, and enter no extreme, measure, test or requirement",
+                *(names, counted(len(audit.left_out), "group")),
+            )
+        if audit.unknown and audit.missing is not None:
+            logger.warning(
+                "%s: the group of %s is not known; rates and measures are of the others, beside ranges over all groups "
+                "that these may be in",
+                *(names, counted(audit.unknown, "person", "people")),
+            )
+
+
+def _judged(requirements: Sequence[Requirement], audits: Sequence[DecisionGrouping]) -> tuple[RequirementAudit, ...]:
+    """Judge requirements by the rows, and by ranges where people of unknown group leave some."""
+    if not any(audit.missing is not None and audit.missing.people for audit in audits):
+        return judge_all(requirements, audits)
+    outer = judge_all(requirements, [audit.judged_by for audit in audits])
+    return tuple(_exactly(requirement, audits) or held for requirement, held in zip(requirements, outer, strict=True))
+
+
+def _exactly(requirement: Requirement, audits: Sequence[DecisionGrouping]) -> RequirementAudit | None:
+    """By the exact range of a ratio or difference, which is narrower than the ranges of the rates leave it."""
+    if requirement.where or requirement.against != "between_groups":
+        return None
+    verdicts = []
+    for audit in audits:
+        held = audit.missing
+        if held is None or requirement.measure not in ("disparate_impact", "statistical_parity_difference"):
+            return None
+        value: Enclosure | None = getattr(held, requirement.measure)
+        verdict = requirement.judge(
+            Measure(value, None if value is not None else "nobody is selected, or one group only")
+        )
+        verdicts.append((verdict, " x ".join(audit.sensitive)))
+    for status in ("breached", "undecided", "met"):
+        reasons = [f"{names}: {held.reason}" for held, names in verdicts if held.status == status]
+        if reasons:
+            says = "; ".join(dict.fromkeys(reasons))
+            return RequirementAudit(requirement.text, status, f"{says} (range over people of unknown group)")
+    return None
