@@ -83,6 +83,9 @@ def value_of(requirement: Requirement, grouping: Judged, source: str) -> Measure
     if requirement.measure in CONDITIONAL:
         if grouping.conditional is None:
             return Measure(None, _NO_FACTOR)
+        if source == "simultaneous":
+            # Intervals of one stratum hold together, those of all strata do not.
+            return None
         parts = []
         for stratum in grouping.conditional.strata:
             rates = stratum.evidence.rates(source)

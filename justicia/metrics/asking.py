@@ -175,15 +175,15 @@ def reference_positions(
     GroupingError
         When the reference group is in none of them.
     """
+    columns = list(dict.fromkeys(name for sensitive, _ in groupings for name in sensitive))
+    strange = [name for name in reference or () if name not in columns]
+    if strange:
+        raise GroupingError(
+            f"reference group: {shown(strange[0])!r} is not among the sensitive columns"
+            f"{did_you_mean(strange[0], columns)}"
+        )
     found = [reference_position(reference, sensitive, groups) for sensitive, groups in groupings]
     if reference is not None and all(position is None for position in found):
-        columns = list(dict.fromkeys(name for sensitive, _ in groupings for name in sensitive))
-        strange = [name for name in reference if name not in columns]
-        if strange:
-            raise GroupingError(
-                f"reference group: {shown(strange[0])!r} is not among the sensitive columns"
-                f"{did_you_mean(strange[0], columns)}"
-            )
         lacking = [name for name in groupings[0][0] if name not in reference]
         raise GroupingError(f"the reference group has no value of {', '.join(map(shown, lacking))}: name one of each")
     return found

@@ -32,6 +32,7 @@ __all__ = [
     "SELECTION_MEASURES",
     "Measure",
     "Rates",
+    "compare_rates",
     "measure",
 ]
 
@@ -133,6 +134,11 @@ def predictive_parity_difference(rates: Rates, comparison: str = "between_groups
 def predictive_parity_ratio(rates: Rates, comparison: str = "between_groups") -> Measure:
     """Smallest precision over largest."""
     return _ratio(rates, "precision", comparison)
+
+
+def compare_rates(rates: Rates, kind: str, comparison: str = "between_groups", *, ratio: bool = False) -> Measure:
+    """Difference or ratio of one kind of rates, as `Rates` names it, under a comparison."""
+    return (_ratio if ratio else _difference)(rates, kind, comparison)
 
 
 MEASURES: dict[str, Callable[[Rates, str], Measure]] = {

@@ -1,0 +1,226 @@
+"""All rates and measures of some people at once, with confidence intervals: `by_group` in the manner of Fairlearn."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from justicia.errors import InputError
+from justicia.metrics.asking import parse_reference, reference_position
+from justicia.metrics.counts import OutcomeCounts
+from justicia.metrics.disparities import COMPARISONS, compare_rates
+from justicia.metrics.intervals import wilson
+from justicia.metrics.outcomes import read_outcomes
+from justicia.metrics.requirements import RATE_NAMES
+from justicia.metrics.sampling import SampleMeasures, sample_measures
+from justicia.words import did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["GroupMetrics"]
+
+_COLUMNS = {kind: name for name, (kind, rest) in RATE_NAMES.items() if not rest}
+
+
+class GroupMetrics:
+    """Rates of every group of some people, and measures between the groups, with confidence intervals.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_rows,), or None
+        True outcomes; without them there are selection rates alone.
+    y_pred : array-like of shape (n_rows,)
+        Decisions.
+    sensitive_features : array-like of shape (n_rows,) or (n_rows, n_columns), or mapping of str to array-like
+    control_features : as `sensitive_features`, optional
+        Lawful factors: measures are found inside each of their strata.
+    reference : str or mapping of str to value, optional
+        The group that the others are compared with, too: "race=White,sex=Male".
+    pos_label : label or list of labels, optional
+        Favorable outcomes; needed unless labels are 0 and 1, -1 and 1, or False and True.
+    sample_weight : array-like of shape (n_rows,), optional
+        Intervals are those of as many people as give a mean of the same variance, then (Kish 1965).
+    confidence : float in (0, 1)
+        Of the intervals.
+    missing : str
+        What happens to people without a value in a feature: "error", "group" or "drop".
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> people = GroupMetrics([1, 0, 1, 0], [1, 0, 0, 0], sensitive_features=["f", "f", "m", "m"])
+    >>> people.by_group["selection_rate"].to_dict()
+    {'f': 0.5, 'm': 0.0}
+    >>> float(people.difference()["selection_rate"])
+    0.5
+    """
+
+    def __init__(
+        self,
+        y_true: Any,
+        y_pred: Any,
+        *,
+        sensitive_features: Any,
+        control_features: Any = None,
+        reference: Any = None,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        confidence: float = 0.95,
+        missing: str = "error",
+    ) -> None:
+        if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
+            raise InputError(f"confidence {confidence!r} does not lie between 0 and 1")
+        held = read_outcomes(
+            y_true, y_pred, sensitive_features, pos_label=pos_label, sample_weight=sample_weight,
+            control_features=control_features, missing=missing, truth=y_true is not None,
+        )  # fmt: skip
+        self.grouping, self.counts, self.confidence = held.grouping, held.counts, confidence
+        self._n_controls = held.n_controls
+        named = parse_reference(reference)
+        self._strata = self._split(named)
+
+    def _split(self, reference: dict[str, str] | None) -> dict[tuple[str, ...], SampleMeasures]:
+        """The groups of each stratum; one stratum without a name when there are no control features."""
+        depth = self._n_controls
+        by_stratum: dict[tuple[str, ...], list[int]] = {}
+        for position, group in enumerate(self.grouping.groups):
+            by_stratum.setdefault(group[:depth], []).append(position)
+        found = {}
+        sensitive = self.grouping.sensitive[depth:]
+        for stratum, members in by_stratum.items():
+            groups = [self.grouping.groups[position][depth:] for position in members]
+            present = reference is not None and tuple(reference.get(name) for name in sensitive) in groups
+            at = reference_position(reference, sensitive, groups) if present or not depth else None
+            part = _part(self.counts, members)
+            found[stratum] = sample_measures(part, reference=at, confidence=self.confidence)
+        return found
+
+    @cached_property
+    def by_group(self) -> pd.DataFrame:
+        """One row a group: its people, and each rate with Wilson's interval, for that rate alone."""
+        import pandas as pd
+
+        counts = self.counts
+        columns: dict[str, np.ndarray] = {"count": counts.n, "selected": counts.selected}
+        for kind in counts.kinds:
+            k, n = counts.of(kind)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                columns[_COLUMNS[kind]] = np.where(n > 0, k / n, np.nan)
+            columns[f"{_COLUMNS[kind]}_lo"], columns[f"{_COLUMNS[kind]}_hi"] = wilson(
+                *counts.effective(kind), self.confidence
+            )
+        index = pd.MultiIndex.from_tuples(self.grouping.groups, names=list(self.grouping.sensitive))
+        single = len(self.grouping.sensitive) == 1
+        return pd.DataFrame(columns, index=index.get_level_values(0) if single else index)
+
+    @property
+    def overall(self) -> pd.DataFrame | pd.Series[Any]:
+        """The rates of all people together, of each stratum where there are control features."""
+        return self._by_stratum({stratum: self._rates(held.counts) for stratum, held in self._strata.items()})
+
+    @staticmethod
+    def _rates(counts: OutcomeCounts) -> dict[str, float]:
+        together = counts.together()
+        rates = together.rates()
+        found = {"count": float(together.n[0])}
+        for kind in together.kinds:
+            (rate,) = rates.of(kind)
+            found[_COLUMNS[kind]] = np.nan if rate is None else float(rate)
+        return found
+
+    def difference(self, method: str = "between_groups") -> pd.DataFrame | pd.Series[Any]:
+        """Largest minus smallest of each rate; or the farthest that a group is "to_overall" or "to_reference"."""
+        return self._compared(method, ratio=False)
+
+    def ratio(self, method: str = "between_groups") -> pd.DataFrame | pd.Series[Any]:
+        """Smallest over largest of each rate; or the ratio farthest from 1 "to_overall" or "to_reference"."""
+        return self._compared(method, ratio=True)
+
+    def group_min(self) -> pd.Series[Any]:
+        """The smallest of each rate over all groups that have it."""
+        return self.by_group[self._rate_columns].min()
+
+    def group_max(self) -> pd.Series[Any]:
+        """The largest of each rate over all groups that have it."""
+        return self.by_group[self._rate_columns].max()
+
+    @cached_property
+    def measures(self) -> pd.DataFrame:
+        """One row a measure and comparison (and stratum): value, interval with its method, exact simultaneous interval.
+
+        `lo` and `hi` hold the measure of the people whom the rows were drawn from with the confidence asked for, all
+        groups together; `exact_lo` and `exact_hi` do so for any number of rows. `undefined` says what is left out.
+        """
+        import pandas as pd
+
+        rows, keys = [], []
+        for stratum, held in self._strata.items():
+            for name in held.names:
+                for comparison in COMPARISONS if held.reference is not None else COMPARISONS[:2]:
+                    found = held.of(name, comparison)
+                    value, interval, exact = found.measure.value, found.interval, found.simultaneous
+                    keys.append((*stratum, name, comparison))
+                    rows.append(
+                        (
+                            np.nan if value is None else float(value),
+                            np.nan if interval is None else float(interval.lo),
+                            np.nan if interval is None else float(interval.hi),
+                            found.method if interval is not None else None,
+                            np.nan if exact is None else float(exact.lo),
+                            np.nan if exact is None else float(exact.hi),
+                            found.measure.undefined,
+                        )
+                    )
+        names = [*self.grouping.sensitive[: self._n_controls], "measure", "comparison"]
+        columns = ["value", "lo", "hi", "method", "exact_lo", "exact_hi", "undefined"]
+        return pd.DataFrame(rows, columns=columns, index=pd.MultiIndex.from_tuples(keys, names=names))
+
+    @property
+    def _rate_columns(self) -> list[str]:
+        return [_COLUMNS[kind] for kind in self.counts.kinds]
+
+    def _compared(self, method: str, *, ratio: bool) -> pd.DataFrame | pd.Series[Any]:
+        if method not in COMPARISONS:
+            raise InputError(f"method cannot be {method!r}{did_you_mean(method, COMPARISONS)}")
+        found = {}
+        for stratum, held in self._strata.items():
+            values = {kind: compare_rates(held.rates, kind, method, ratio=ratio).value for kind in self.counts.kinds}
+            found[stratum] = {
+                _COLUMNS[kind]: np.nan if value is None else float(value) for kind, value in values.items()
+            }
+        return self._by_stratum(found)
+
+    def _by_stratum(self, found: dict[tuple[str, ...], dict[str, float]]) -> pd.DataFrame | pd.Series[Any]:
+        """A series; with control features a frame, one row a stratum."""
+        import pandas as pd
+
+        if not self._n_controls:
+            return pd.Series(found[()])
+        names = list(self.grouping.sensitive[: self._n_controls])
+        index = pd.MultiIndex.from_tuples(list(found), names=names)
+        return pd.DataFrame(list(found.values()), index=index.get_level_values(0) if len(names) == 1 else index)
+
+
+def _part(counts: OutcomeCounts, members: list[int]) -> OutcomeCounts:
+    """Some of the groups."""
+    if len(members) == len(counts.n):
+        return counts
+
+    def chosen(held: np.ndarray | None) -> np.ndarray | None:
+        return None if held is None else held[members]
+
+    return OutcomeCounts(
+        counts.n[members],
+        counts.selected[members],
+        chosen(counts.positives),
+        chosen(counts.negatives),
+        chosen(counts.true_positives),
+        chosen(counts.false_positives),
+        None if counts.squares is None else tuple(one[members] for one in counts.squares),
+    )
