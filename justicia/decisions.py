@@ -129,11 +129,15 @@ class DecisionsAudit:
 
         return _written(dict_to_json(self.to_dict()), path)
 
-    def to_text(self, width: int = 100, *, all_groups: bool = False) -> str:
-        """The audit as plain text tables, `width` characters wide; long ones in part unless `all_groups` is set."""
+    def to_text(self, width: int = 100, *, all_groups: bool = False, all_measures: bool = False) -> str:
+        """The audit as plain text tables, `width` characters wide.
+
+        Long tables are shown in part unless `all_groups` is set; `all_measures` adds ratios of true positive rates and
+        of precision.
+        """
         from justicia.report.decisions import decisions_to_text
 
-        return decisions_to_text(self, width, all_groups=all_groups)
+        return decisions_to_text(self, width, all_groups=all_groups, all_measures=all_measures)
 
     def to_junit(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """The requirements as test cases in JUnit's XML; when `path` is given, written there and not returned."""

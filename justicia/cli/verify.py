@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any
 
 import click
 
+from justicia.cli.decisions import audit_of_decisions, decision_options, model_alone, row_options
 from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
 from justicia.cli.population import write_population
 from justicia.words import shown
@@ -45,12 +47,12 @@ class _Bar:
 @click.command()
 @click.option(
     "--model",
-    required=True,
     metavar="FILE|NAME",
     help="A .pkl, .joblib or .skops file, XGBoost's .json, LightGBM's .txt; or tree, logistic, forest or boosting, "
     "trained here.",
 )
-@click.option("--data", required=True, metavar="FILE|NAME", help="A CSV or Parquet file, or a bundled data set.")
+@click.option("--data", metavar="FILE|NAME", help="A CSV or Parquet file, or a bundled data set.")
+@decision_options
 @click.option("--sensitive", multiple=True, metavar="COLUMN[,COLUMN]", help="A grouping. Repeatable.  [default: found]")
 @click.option("--label", metavar="COLUMN", help="True outcome.  [default: found]")
 @click.option("--favorable", metavar="VALUE[,VALUE]", help="Outcome that is good for the person.  [default: found]")
@@ -147,7 +149,8 @@ class _Bar:
     help="Write the populations that the rates were found under; - for standard output, in place of the tables.",
 )
 @click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
-@table_options
+@row_options
+@partial(table_options, ways="error|group|drop|bounds")
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="For a model trained here, --check-fit and --bootstrap."
 )
@@ -165,8 +168,8 @@ def verify(context: click.Context, /, **options: Any) -> int:
     \b
     justicia verify --model tree.pkl --data adult.csv
     justicia verify --model tree --data adult --require 'disparate_impact>=0.8'
+    justicia verify --decisions d.csv --decision hired --require 'sample.disparate_impact>=0.8'
     """  # noqa: D301 (click reads the escape)
-    from justicia.audit import verify as run
     from justicia.configuration import requirements_of
     from justicia.writing import check_different, check_target
 
@@ -177,35 +180,45 @@ def verify(context: click.Context, /, **options: Any) -> int:
         "population": options.pop("population_out"),
     }
     config = options.pop("config_file")
-    inputs = [options["model"], options["data"], options["population"], *([config] if config else [])]
+    inputs = [options[name] for name in ("model", "data", "decisions", "population")] + [config]
+    of_model = model_alone(context, options)
     for target in targets.values():
-        check_target(target, inputs=inputs)
+        check_target(target, inputs=[source for source in inputs if source])
     check_different(targets.values())
     options.pop("debug")
     printed = {name: options.pop(name) for name in ("all_groups", "all_measures")}
+    command = ["justicia", *(sys.argv[1:] if context.obj is None else context.obj)]
+    with announcing(quiet):
+        options["require"] = [*options["require"], *requirements_of(config)]
+        run = _audit_of_model if of_model else audit_of_decisions
+        audit = run(options, command, quiet)
+        _write(audit, targets, printed)
+    return int(audit.exit_code)
+
+
+def _audit_of_model(options: dict[str, Any], command: list[str], quiet: bool) -> Any:
+    """Run the audit that the options ask for."""
+    from justicia.audit import verify as run
+
     sensitive = [names_of(names) for names in options.pop("sensitive")]
     one_hot = options.pop("one_hot")
     bar = _Bar(quiet)
-    with announcing(quiet):
-        options["require"] = [*options["require"], *requirements_of(config)]
-        try:
-            audit = run(
-                options.pop("model"),
-                options.pop("data"),
-                sensitive_features=sensitive or None,
-                one_hot=False if one_hot == ("none",) else named_lists(one_hot, "--one-hot"),
-                bins=named_lists(options.pop("bins"), "--bins"),
-                features=names_of(options.pop("features")),
-                given=names_of(options.pop("given")),
-                delimiter=delimiter_of(options.pop("delimiter")),
-                progress=bar.show,
-                command=["justicia", *(sys.argv[1:] if context.obj is None else context.obj)],
-                **options,
-            )
-        finally:
-            bar.stop()
-        _write(audit, targets, printed)
-    return audit.exit_code
+    try:
+        return run(
+            options.pop("model"),
+            options.pop("data"),
+            sensitive_features=sensitive or None,
+            one_hot=False if one_hot == ("none",) else named_lists(one_hot, "--one-hot"),
+            bins=named_lists(options.pop("bins"), "--bins"),
+            features=names_of(options.pop("features")),
+            given=names_of(options.pop("given")),
+            delimiter=delimiter_of(options.pop("delimiter")),
+            progress=bar.show,
+            command=command,
+            **options,
+        )
+    finally:
+        bar.stop()
 
 
 def _write(audit: Any, targets: dict[str, str | None], printed: dict[str, bool]) -> None:
@@ -231,10 +244,15 @@ def _write(audit: Any, targets: dict[str, str | None], printed: dict[str, bool])
 def _print(audit: Any, printed: dict[str, bool]) -> None:
     from rich.console import Console
 
-    from justicia.report.text import audit_to_text, render
-
     console = Console()
-    if console.is_terminal:
-        console.print(render(audit, width=console.width, **printed))
-    else:
-        click.echo(audit_to_text(audit, 120, **printed), nl=False)
+    if not console.is_terminal:
+        click.echo(audit.to_text(120, **printed), nl=False)
+        return
+    console.print(_renderer(audit)(audit, width=console.width, **printed))
+
+
+def _renderer(audit: Any) -> Any:
+    """What turns an audit into tables."""
+    from justicia.report import decisions, text
+
+    return text.render if hasattr(audit, "model") else decisions.render_decisions

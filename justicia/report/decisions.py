@@ -25,7 +25,7 @@ from justicia.report.impact import (
 )
 from justicia.report.json import SCHEMA, fixed_time, group_to_dict, measure_to_dict, reference_to_dict
 from justicia.report.ll144 import layout_to_dict, render_layout
-from justicia.report.text import DEFINITIONS, requirements_table
+from justicia.report.text import DEFINITIONS, FURTHER, requirements_table
 from justicia.words import counted, shown
 
 if TYPE_CHECKING:
@@ -45,26 +45,36 @@ _WEIGHT_KINDS = {
 }
 
 
-def decisions_to_text(audit: DecisionsAudit, width: int = 100, *, all_groups: bool = False) -> str:
+def decisions_to_text(
+    audit: DecisionsAudit, width: int = 100, *, all_groups: bool = False, all_measures: bool = False
+) -> str:
     """The audit as plain text, `width` characters wide."""
     console = Console(width=width, color_system=None, force_terminal=False)
     with console.capture() as capture:
-        console.print(render_decisions(audit, width=width, all_groups=all_groups))
+        console.print(render_decisions(audit, width=width, all_groups=all_groups, all_measures=all_measures))
     return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 
 
-def render_decisions(audit: DecisionsAudit, *, width: int = 100, all_groups: bool = False) -> RenderableType:
-    """The audit as something that a rich console prints; long tables in part unless `all_groups` is set."""
+def render_decisions(
+    audit: DecisionsAudit, *, width: int = 100, all_groups: bool = False, all_measures: bool = False
+) -> RenderableType:
+    """The audit as something that a rich console prints.
+
+    Long tables are shown in part unless `all_groups` is set, and measures unless `all_measures` is.
+    """
     parts: list[RenderableType] = [_heading(audit)]
+    names: list[str] = []
     if audit.layout is not None:
         parts.append(render_layout(audit.layout))
     else:
         several = len({grouping.rule for grouping in audit.groupings}) > 1
-        parts += [_grouping(grouping, audit, width, all_groups, several) for grouping in audit.groupings]
+        held = [*audit.groupings[0].measures]
+        names = [name for name in held if all_measures or name not in FURTHER]
+        parts += [_grouping(grouping, audit, width, all_groups, several, names) for grouping in audit.groupings]
     if audit.requirements:
         parts.append(requirements_table(audit.requirements))
     if audit.layout is None:
-        parts.append(_definitions(audit))
+        parts.append(_definitions(audit, names))
     parts += [Text.assemble(("! ", "yellow"), shown(warning, 1000)) for warning in audit.warnings]
     return Group(*parts)
 
@@ -93,7 +103,7 @@ def _text(value: str) -> Text:
 
 
 def _grouping(
-    grouping: DecisionGrouping, audit: DecisionsAudit, width: int, all_groups: bool, several: bool
+    grouping: DecisionGrouping, audit: DecisionsAudit, width: int, all_groups: bool, several: bool, names: list[str]
 ) -> RenderableType:
     with_rows = [group for group in grouping.groups if group.n]
     empty = len(grouping.groups) - len(with_rows)
@@ -105,12 +115,12 @@ def _grouping(
     parts: list[RenderableType] = [
         _groups(grouping, audit, width - 2, all_groups),
         Text(""),
-        _measures(grouping, audit),
+        _measures(grouping, audit, names),
     ]
     if grouping.adverse_impact is not None and grouping.adverse_impact.reference is not None:
-        names = grouping.group_names
-        highest = ", ".join(names[grouping.adverse_impact.reference].values())
-        table = impact_table(grouping.adverse_impact, names, audit.confidence, all_groups)
+        groups = grouping.group_names
+        highest = ", ".join(groups[grouping.adverse_impact.reference].values())
+        table = impact_table(grouping.adverse_impact, groups, audit.confidence, all_groups)
         parts += [Text(""), _text(f"against the highest rate, that of {highest}"), table]
     if grouping.missing is not None:
         parts += [
@@ -187,11 +197,12 @@ def _cells(group: GroupAudit, largest: float) -> dict[str, str]:
     }
 
 
-def _measures(grouping: DecisionGrouping, audit: DecisionsAudit) -> Table:
+def _measures(grouping: DecisionGrouping, audit: DecisionsAudit, names: list[str]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for heading in ("measure", "rows", percent(audit.confidence), ""):
         table.add_column(heading, no_wrap=bool(heading))
-    for name, held in grouping.measures.items():
+    for name in names:
+        held = grouping.measures[name]
         sample, interval = held.sample, held.interval
         note = sample.undefined or ""
         table.add_row(
@@ -203,7 +214,7 @@ def _measures(grouping: DecisionGrouping, audit: DecisionsAudit) -> Table:
     return table
 
 
-def _definitions(audit: DecisionsAudit) -> RenderableType:
+def _definitions(audit: DecisionsAudit, names: list[str]) -> RenderableType:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(style="dim")
@@ -214,7 +225,7 @@ def _definitions(audit: DecisionsAudit) -> RenderableType:
     if held:
         for name, says in impact_definitions(held[0].effective).items():
             grid.add_row(name, says)
-    for name in audit.groupings[0].measures:
+    for name in names:
         grid.add_row(name.replace("_", " "), DEFINITIONS[name])
     if audit.requirements:
         grid.add_row("limits", "those of requirements are chosen by whoever wrote them")

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from justicia.measuring import MeasureAudit
     from justicia.shifting import Change
 
-__all__ = ["DEFINITIONS", "audit_to_text", "render", "requirements_table"]
+__all__ = ["DEFINITIONS", "FURTHER", "audit_to_text", "render", "requirements_table"]
 
 _SYMBOLS = {"met": ("✓", "green"), "breached": ("✗", "bold red"), "undecided": ("?", "yellow")}
 
@@ -56,7 +56,7 @@ DEFINITIONS = {
 }
 
 
-_FURTHER = ("equal_opportunity_ratio", "predictive_parity_ratio")
+FURTHER = ("equal_opportunity_ratio", "predictive_parity_ratio")
 """Measures that are shown when they are asked for."""
 
 
@@ -287,7 +287,7 @@ def _measure(name: str, measure: MeasureAudit, inner: bool, drawn: bool) -> list
 
 
 def _shown_measures(grouping: GroupingAudit, all_measures: bool) -> list[str]:
-    return [name for name in grouping.measures if all_measures or name not in _FURTHER]
+    return [name for name in grouping.measures if all_measures or name not in FURTHER]
 
 
 def _against(comparison: str, words: str, grouping: GroupingAudit) -> Table:
@@ -297,7 +297,7 @@ def _against(comparison: str, words: str, grouping: GroupingAudit) -> Table:
         table.add_column(heading, no_wrap=bool(heading))
     for name, measure in grouping.measures.items():
         held = measure.compared.get(comparison)
-        if held is None or name in _FURTHER:
+        if held is None or name in FURTHER:
             continue
         between = held.interval
         table.add_row(

@@ -99,7 +99,7 @@ def without_weightless(table: Table, name: str, kind: str) -> tuple[Table, Weigh
             raise TableError(f"weight column {name!r} holds {strange[0]:g}: a frequency weight is a whole number")
         if values.sum() > _MOST_ROWS:
             raise InputError(
-                f"the frequency weights in {name!r} add up to {values.sum():,.0f} people, more than {_MOST_ROWS:,}: are "
+                f"the frequency weights in {name!r} add up to {values.sum():,.0f} people, over {_MOST_ROWS:,}: are "
                 "they sampling weights? leave --weight-kind out"
             )
         rows = np.repeat(np.arange(n_rows), values.astype(np.int64))
