@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from justicia.comparison import GroupAudit, sample_rates
-from justicia.enclosure import Enclosure
 from justicia.measuring import ComparedMeasure, Evidence, MeasureAudit
 from justicia.metrics import (
     COMPARISONS,
     Measure,
-    OutcomeCounts,
-    Rates,
     SampleMeasure,
-    count_outcomes,
     sample_measures,
 )
-from justicia.metrics.adverse_impact import AdverseImpact, adverse_impact
+from justicia.metrics.adverse_impact import AdverseImpact
 from justicia.metrics.assignments import Assignments, Unknown, assignment_ranges
 from justicia.uncertainty import Uncertainty
+from justicia.weighing import counts_of_groups, impact_of, people_counts
 from justicia.words import counted
 
 if TYPE_CHECKING:
@@ -33,7 +29,7 @@ if TYPE_CHECKING:
     from justicia.tables.roles import Truth
     from justicia.tables.unknown import PartialGrouping
 
-__all__ = ["NO_MODEL", "SUPPRESSED", "DecisionGrouping", "audit_groups", "impact_of", "people_counts", "ranges_of"]
+__all__ = ["NO_MODEL", "SUPPRESSED", "DecisionGrouping", "audit_groups", "ranges_of"]
 
 NO_MODEL = "there is no model to verify"
 SUPPRESSED = "suppressed"
@@ -110,68 +106,11 @@ class DecisionGrouping:
         return 0.0
 
     @property
-    def judged_by(self) -> DecisionGrouping:
-        """The grouping whose rates requirements are judged by: ranges where people of unknown group leave some."""
-        if self.missing is None or not self.missing.people:
-            return self
-        place = {tuple(group.values()): i for i, group in enumerate(self.possible)}
-        rates = [self.missing.rates[place[tuple(group.values())]] for group in self.group_names]
-        return replace(self, evidence=replace(self.evidence, samples=_Ranges(self.evidence.samples, rates)))  # type: ignore[arg-type]
-
-    @property
     def by_group(self) -> pd.DataFrame:
         """One row a group, indexed by the sensitive columns."""
         from justicia.frames import decision_frame
 
         return decision_frame(self)
-
-
-class _Ranges:
-    """Selection rates as ranges in place of those of the rows."""
-
-    def __init__(self, samples: Any, rates: Sequence[Enclosure | None]) -> None:
-        self.counts, self.reference = samples.counts, samples.reference
-        kinds = {kind: [None] * len(rates) for kind in samples.counts.kinds[1:]}
-        self.rates = Rates.by_kind(
-            {"selection_rate": rates, **kinds},
-            weights={},
-            reference=samples.reference,
-            why={"weights": "people of unknown group may be in any"},
-        )
-
-    def intervals(self, kinds: tuple[str, ...]) -> tuple[None, None]:  # noqa: ARG002 (as those of the rows)
-        """None: what the rows leave open is not the sampling of rows."""
-        return None, None
-
-
-def people_counts(
-    codes: np.ndarray, n_groups: int, selected: np.ndarray, truth: Truth | None, weights: np.ndarray | None
-) -> OutcomeCounts:
-    """People of each group by decision and true outcome; whole numbers where every weight is one."""
-    positive, known = (None, None) if truth is None else (truth.positive, truth.known)
-    counts = count_outcomes(codes, n_groups, selected, positive, known, weights)
-    if weights is None or (weights != np.rint(weights)).any() or weights.sum() >= 2**53:
-        return counts
-    return _changed(counts, lambda held: np.rint(held).astype(np.int64), counts.squares)
-
-
-def _changed(
-    counts: OutcomeCounts, change: Callable[[np.ndarray], np.ndarray], squares: tuple[np.ndarray, ...] | None
-) -> OutcomeCounts:
-    """The same with something done to all numbers of people."""
-
-    def maybe(held: np.ndarray | None) -> np.ndarray | None:
-        return None if held is None else change(held)
-
-    return OutcomeCounts(
-        change(counts.n),
-        change(counts.selected),
-        maybe(counts.positives),
-        maybe(counts.negatives),
-        maybe(counts.true_positives),
-        maybe(counts.false_positives),
-        squares,
-    )
 
 
 def audit_groups(
@@ -210,22 +149,22 @@ def audit_groups(
     """
     grouping, known = partial.grouping, partial.known
     codes, selected = grouping.codes, outcomes.selected[known]
-    truth_known = None if truth is None else replace(truth, positive=truth.positive[known], known=truth.known[known])
+    positive, label_known = (None, None) if truth is None else (truth.positive[known], truth.known[known])
     own = None if weights is None else weights[known]
     n_groups = len(grouping.groups)
-    counts = people_counts(codes, n_groups, selected, truth_known, own)
+    counts = people_counts(codes, n_groups, selected, positive, label_known, own)
     rows = np.bincount(codes, minlength=n_groups)
     kept = [i for i in range(n_groups) if rows[i] and rows[i] >= min_group and i not in hidden]
     few = [i for i in range(n_groups) if rows[i] and i not in kept]
     order = [*kept, *few]
-    compared = _taken(counts, kept)
+    compared = counts_of_groups(counts, kept)
     place = None
     if reference is not None and set(reference) >= set(grouping.sensitive):
         wanted = tuple(reference[name] for name in grouping.sensitive)
         place = next((i for i, group in enumerate(kept) if grouping.groups[group] == wanted), None)
     samples = sample_measures(compared, reference=place, confidence=confidence)
     rates = {kind: sample_rates(counts, kind, confidence) for kind in counts.kinds}
-    raw = people_counts(codes, n_groups, selected, truth_known, None)
+    raw = people_counts(codes, n_groups, selected, positive, label_known, None)
     none: list[None] = [None] * n_groups
     groups = []
     for i in order:
@@ -300,23 +239,6 @@ def _extremes(rates: Sequence[Any], n: np.ndarray) -> tuple[int | None, int | No
     order = sorted(range(len(rates)), key=lambda i: (rates[i], n[i]))
     least = [i for i in order if rates[i] == rates[order[0]]]
     return order[-1], max(least, key=lambda i: n[i])
-
-
-def _taken(counts: OutcomeCounts, kept: Sequence[int]) -> OutcomeCounts:
-    """The counts of some groups."""
-    chosen = list(kept)
-    squares = None if counts.squares is None else tuple(one[chosen] for one in counts.squares)
-    return _changed(counts, lambda held: held[chosen], squares)
-
-
-def impact_of(counts: OutcomeCounts, confidence: float) -> AdverseImpact:
-    """Every group against the one with the highest rate."""
-    effective = None if counts.squares is None else counts.effective("selection_rate")[1].tolist()
-    k, n = (
-        [one if isinstance(one, int) else Fraction(one) for one in held.tolist()]
-        for held in (counts.selected, counts.n)
-    )
-    return adverse_impact(k, n, confidence, effective)
 
 
 def ranges_of(partial: PartialGrouping, selected: np.ndarray, kept: Sequence[int]) -> Assignments:

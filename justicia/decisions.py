@@ -11,21 +11,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia import tables
-from justicia.choices import MISSING_WAYS, check_numbers
+from justicia.choices import check_numbers, check_rows
 from justicia.collecting import Announcements
 from justicia.decision_groups import DecisionGrouping, audit_groups
 from justicia.errors import GroupingError, InputError, RequirementError
 from justicia.inputs import as_list, as_requirements, settle_table
-from justicia.judging import RequirementAudit, exit_code_of, judge_all
+from justicia.judging import RequirementAudit, exit_code_of
 from justicia.ll144 import Layout, layout_groupings, layout_tables, median
-from justicia.metrics import Measure, Requirement, measure_name, parse_reference, reference_positions
+from justicia.metrics import Requirement, measure_name, parse_reference, reference_positions
 from justicia.publishing import suppressed_groups
+from justicia.ranges import judge_with_ranges
 from justicia.solvers import DELTA
 from justicia.tables.outcomes import Outcomes, cut_scores, parse_threshold, read_decisions, read_scores, read_truth
 from justicia.tables.roles import Truth
 from justicia.tables.unknown import PartialGrouping, group_known
 from justicia.tables.weights import Weights, without_weightless
-from justicia.words import counted, did_you_mean, listed, value_text
+from justicia.words import counted, listed, value_text
 
 if TYPE_CHECKING:
     import os
@@ -34,13 +35,9 @@ if TYPE_CHECKING:
 
     from justicia.enclosure import Enclosure
 
-__all__ = ["DECISION_MISSING_WAYS", "LAYOUTS", "DecisionsAudit", "audit_decisions"]
+__all__ = ["DecisionsAudit", "audit_decisions"]
 
 logger = logging.getLogger(__name__)
-
-DECISION_MISSING_WAYS = (*MISSING_WAYS, "bounds")
-"""What may happen to people without a value in a sensitive column."""
-LAYOUTS = ("ll144",)
 
 
 @dataclass(frozen=True, repr=False)
@@ -252,7 +249,7 @@ def audit_decisions(
     (Enclosure(lo=Fraction(4, 5), hi=Fraction(4, 5)), 'met')
     """
     check_numbers(confidence, None, None, DELTA)
-    _check_choices(missing, layout, min_group, suppress_below, weight)
+    check_rows(missing, layout, min_group, suppress_below, weighted=weight is not None)
     with Announcements() as said:
         requirements = as_requirements(require)
         _check_sources(requirements)
@@ -292,7 +289,7 @@ def audit_decisions(
             for part, concealed in zip(partial, hidden, strict=True)
         )  # fmt: skip
         _warn(audits, min_group, suppress_below)
-        verdicts = _judged(requirements, audits)
+        verdicts = judge_with_ranges(requirements, audits)
         laid_out = None
         if layout is not None:
             scored = len(table.frame) if median_of is not None else None
@@ -303,27 +300,6 @@ def audit_decisions(
         verdicts, confidence, missing, min_group, suppress_below, laid_out, said.announcements, said.warnings,
         None if command is None else tuple(command),
     )  # fmt: skip
-
-
-def _check_choices(missing: str, layout: str | None, min_group: Any, suppress_below: Any, weight: str | None) -> None:
-    """Refuse words that name no choice, and choices that exclude each other."""
-    if missing not in DECISION_MISSING_WAYS:
-        raise InputError(f"missing cannot be {missing!r}{did_you_mean(missing, DECISION_MISSING_WAYS)}")
-    if layout is not None and layout not in LAYOUTS:
-        raise InputError(f"layout cannot be {layout!r}{did_you_mean(layout, LAYOUTS)}")
-    for name, number in (("min_group", min_group), ("suppress_below", suppress_below)):
-        if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 0:
-            raise InputError(f"{name} is a number of people, not {number!r}")
-    if missing == "bounds" and suppress_below:
-        raise InputError("ranges over people of unknown group give small groups away: leave one of the two options out")
-    if missing == "bounds" and weight is not None:
-        raise InputError(
-            "ranges over people of unknown group count people: leave the weights out, or pass --missing drop"
-        )
-    if layout is not None and weight is not None:
-        raise InputError("the LL144 layout counts people: leave the weights out")
-    if layout is not None and missing == "group":
-        raise InputError("in the LL144 layout people of unknown category are counted apart: leave --missing group out")
 
 
 def _check_sources(requirements: Sequence[Requirement]) -> None:
@@ -373,9 +349,7 @@ def _dropped(
     from justicia.inputs import table_with_groups
 
     cut, kept = table_with_groups(table, found, say=not suppress_below)
-    if weights is not None and weights.values is not None:
-        weights = replace(weights, values=weights.values[kept])
-    return cut, weights
+    return cut, None if weights is None else weights.of_rows(kept)
 
 
 def _outcomes(
@@ -470,33 +444,3 @@ def _warn(audits: Sequence[DecisionGrouping], min_group: int, suppress_below: in
                 "that these may be in",
                 *(names, counted(audit.unknown, "person", "people")),
             )
-
-
-def _judged(requirements: Sequence[Requirement], audits: Sequence[DecisionGrouping]) -> tuple[RequirementAudit, ...]:
-    """Judge requirements by the rows, and by ranges where people of unknown group leave some."""
-    if not any(audit.missing is not None and audit.missing.people for audit in audits):
-        return judge_all(requirements, audits)
-    outer = judge_all(requirements, [audit.judged_by for audit in audits])
-    return tuple(_exactly(requirement, audits) or held for requirement, held in zip(requirements, outer, strict=True))
-
-
-def _exactly(requirement: Requirement, audits: Sequence[DecisionGrouping]) -> RequirementAudit | None:
-    """By the exact range of a ratio or difference, which is narrower than the ranges of the rates leave it."""
-    if requirement.where or requirement.against != "between_groups":
-        return None
-    verdicts = []
-    for audit in audits:
-        held = audit.missing
-        if held is None or requirement.measure not in ("disparate_impact", "statistical_parity_difference"):
-            return None
-        value: Enclosure | None = getattr(held, requirement.measure)
-        verdict = requirement.judge(
-            Measure(value, None if value is not None else "nobody is selected, or one group only")
-        )
-        verdicts.append((verdict, " x ".join(audit.sensitive)))
-    for status in ("breached", "undecided", "met"):
-        reasons = [f"{names}: {held.reason}" for held, names in verdicts if held.status == status]
-        if reasons:
-            says = "; ".join(dict.fromkeys(reasons))
-            return RequirementAudit(requirement.text, status, f"{says} (range over people of unknown group)")
-    return None

@@ -16,6 +16,7 @@ from justicia.errors import EncodingMismatchError, InputError, LabelError, Table
 from justicia.metrics import Requirement, parse_requirement
 from justicia.tables.one_hot import OneHot, collapse, settle_one_hot
 from justicia.tables.roles import find_groupings
+from justicia.tables.weights import Weights, without_weightless
 from justicia.words import counted, did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -74,12 +75,15 @@ class Inputs:
     groupings : list of list of str, or None
         Sensitive columns of each grouping; None when they are to be found.
     label : str or None
+    weights : Weights or None
+        Of the rows.
     """
 
     file: models.ModelFile
     table: tables.Table
     groupings: list[list[str]] | None
     label: str | None
+    weights: Weights | None = None
 
 
 def settle_inputs(
@@ -94,6 +98,8 @@ def settle_inputs(
     encoding: str,
     seed: int,
     trust: bool,
+    weight: str | None = None,
+    weight_kind: str = "sampling",
 ) -> Inputs:
     """Load or train the model, read the table, and put columns that were given apart beside it."""
     trained_here = isinstance(model, str) and model in models.TRAINABLE and not Path(model).exists()
@@ -104,9 +110,12 @@ def settle_inputs(
     table, groupings, label = settle_table(
         data, y, sensitive_features, label=label, na=na, delimiter=delimiter, encoding=encoding, strip=strip
     )
+    weights = None
+    if weight is not None:
+        table, weights = without_weightless(table, weight, weight_kind)
     if file is None:
-        file, label = _trained(str(model), table, label, groupings, seed)
-    return Inputs(file, table, groupings, label)
+        file, label = _trained(str(model), table, label, groupings, seed, weight)
+    return Inputs(file, table, groupings, label, weights)
 
 
 def settle_table(
@@ -249,7 +258,12 @@ def _keeps_blanks(predictor: Any) -> bool:
 
 
 def _trained(
-    name: str, table: tables.Table, label: str | None, groupings: list[list[str]] | None, seed: int
+    name: str,
+    table: tables.Table,
+    label: str | None,
+    groupings: list[list[str]] | None,
+    seed: int,
+    weight: str | None = None,
 ) -> tuple[models.ModelFile, str]:
     """A model fitted on the table's features, and the label that it was fitted to."""
     import sklearn
@@ -264,7 +278,9 @@ def _trained(
         raise TableError(f"label column {label!r} is not in the table{did_you_mean(label, people.columns)}")
     find_groupings(table, groupings)
     left_out = {} if described is None else described.not_features
-    features = [str(column) for column in table.frame.columns if column != label and column not in left_out]
+    features = [
+        str(column) for column in table.frame.columns if column not in (label, weight) and column not in left_out
+    ]
     for column, reason in left_out.items():
         if column in table.frame.columns:
             logger.info("column %s (%s) is left out of the model that is trained here", column, reason)
@@ -277,7 +293,11 @@ _UNDERSCORED = ("lightgbm.sklearn.LGBMClassifier", "justicia.models.native_files
 
 
 def columns_for_model(
-    fitted: models.FittedModel, table: tables.Table, features: Sequence[str] | None, label: str | None
+    fitted: models.FittedModel,
+    table: tables.Table,
+    features: Sequence[str] | None,
+    label: str | None,
+    weight: str | None = None,
 ) -> list[str]:
     """Names of the table's columns that the model takes, in its order."""
     frame = table.frame
@@ -300,7 +320,7 @@ def columns_for_model(
         return wanted
     if features is None:
         outcome = label or (table.description.label if table.description is not None else None)
-        names = [str(name) for name in frame.columns if name != outcome]
+        names = [str(name) for name in frame.columns if name not in (outcome, weight)]
         if len(names) != fitted.n_columns:
             raise TableError(
                 f"the model was fitted without column names and takes {counted(fitted.n_columns, 'column')}; the table "
@@ -370,10 +390,10 @@ def collapse_one_hot(
     return Collapsed(models.expanded(fitted, expansion), table, frame, held, expansion)
 
 
-def drop_missing(seen: Collapsed, groupings: Sequence[Sequence[str]]) -> Collapsed:
-    """Leave out the people who have no value in a sensitive column, and count them."""
+def drop_missing(seen: Collapsed, groupings: Sequence[Sequence[str]]) -> tuple[Collapsed, np.ndarray]:
+    """Leave out the people who have no value in a sensitive column, and count them; also which rows are kept."""
     table, kept = table_with_groups(seen.table, groupings)
-    return replace(seen, table=table, frame=seen.frame[kept].reset_index(drop=True))
+    return replace(seen, table=table, frame=seen.frame[kept].reset_index(drop=True)), kept
 
 
 def table_with_groups(

@@ -101,8 +101,9 @@ def assignment_ranges(
     selected = sum(one.selected for one in parts)
     ratios: list[Enclosure | None] = [None] * len(k)
     impact = difference = None
-    best: _Most = _every(problem, held) if problem.ways() <= MOST_ASSIGNMENTS else _Search(problem)
+    exact = problem.ways() <= MOST_ASSIGNMENTS
     if len(held) > 1:
+        best: _Most = _every(problem, held) if exact else _Search(problem)
         lowest = {group: problem.least_ratio(group, held) for group in held}
         for group in held:
             if (low := lowest[group]) is not None:
@@ -112,7 +113,7 @@ def assignment_ranges(
             impact = Enclosure(min(known), best.ratio(held))
         largest = max(problem.difference(i, j) for i in held for j in held if i != j)
         difference = Enclosure(best.difference(held), max(Fraction(0), largest))
-    return Assignments(people, selected, rates, tuple(ratios), impact, difference, not isinstance(best, _Search))
+    return Assignments(people, selected, rates, tuple(ratios), impact, difference, exact)
 
 
 class _Most(Protocol):

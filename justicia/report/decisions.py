@@ -17,15 +17,15 @@ from justicia.report.comparisons import references
 from justicia.report.groups import MOST_GROUPS, number, percent
 from justicia.report.impact import (
     impact_definitions,
-    impact_table,
     impact_to_dict,
-    ranges_says,
-    ranges_table,
     ranges_to_dict,
+    render_impact,
+    render_ranges,
 )
-from justicia.report.json import SCHEMA, fixed_time, group_to_dict, measure_to_dict, reference_to_dict
+from justicia.report.json import SCHEMA, fixed_time, group_to_dict, measure_to_dict, reference_to_dict, weights_to_dict
 from justicia.report.ll144 import layout_to_dict, render_layout
 from justicia.report.text import DEFINITIONS, FURTHER, requirements_table
+from justicia.tables.weights import WEIGHT_KINDS
 from justicia.words import counted, shown
 
 if TYPE_CHECKING:
@@ -39,10 +39,6 @@ __all__ = ["decisions_to_dict", "decisions_to_text", "render_decisions"]
 
 _BAR = 16
 _LONGEST_NAME = 40
-_WEIGHT_KINDS = {
-    "sampling": "each row stands for that many people; intervals and tests count by Kish's effective sample size",
-    "frequency": "each row is that many equal rows",
-}
 
 
 def decisions_to_text(
@@ -91,7 +87,7 @@ def _heading(audit: DecisionsAudit) -> RenderableType:
     if truth is not None:
         grid.add_row("true outcome", _text(f"{truth.words} in column {truth.name}"))
     if audit.weights is not None:
-        grid.add_row("weights", _text(f"{audit.weights.name}: {_WEIGHT_KINDS[audit.weights.kind]}"))
+        grid.add_row("weights", _text(f"{audit.weights.name}: {WEIGHT_KINDS[audit.weights.kind]}"))
     grid.add_row("model", Text("none: nothing is verified, everything is about these rows"))
     if audit.suppress_below:
         grid.add_row("suppressed", Text(f"groups with a count below {audit.suppress_below}, and what gives them away"))
@@ -117,17 +113,8 @@ def _grouping(
         Text(""),
         _measures(grouping, audit, names),
     ]
-    if grouping.adverse_impact is not None and grouping.adverse_impact.reference is not None:
-        groups = grouping.group_names
-        highest = ", ".join(groups[grouping.adverse_impact.reference].values())
-        table = impact_table(grouping.adverse_impact, groups, audit.confidence, all_groups)
-        parts += [Text(""), _text(f"against the highest rate, that of {highest}"), table]
-    if grouping.missing is not None:
-        parts += [
-            Text(""),
-            _text(ranges_says(grouping.missing)),
-            ranges_table(grouping.missing, grouping.possible, all_groups),
-        ]
+    parts += render_impact(grouping.adverse_impact, grouping.group_names, audit.confidence, all_groups)
+    parts += render_ranges(grouping.missing, grouping.possible, all_groups)
     return Group(Text(""), title, *(Padding(part, (0, 0, 0, 2)) for part in parts))
 
 
@@ -258,9 +245,7 @@ def decisions_to_dict(audit: DecisionsAudit) -> dict[str, Any]:
             "dropped": dict.fromkeys(table.dropped) if few else dict(table.dropped),
             "unseen": {},
         },
-        "weight": None
-        if audit.weights is None
-        else {"column": audit.weights.name, "kind": audit.weights.kind, "says": _WEIGHT_KINDS[audit.weights.kind]},
+        "weight": weights_to_dict(audit.weights),
         "missing": audit.missing,
         "publishing": {"min_group": audit.min_group or None, "suppress_below": audit.suppress_below or None},
         "sensitive": list(audit.groupings[0].sensitive),

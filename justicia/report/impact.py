@@ -13,11 +13,13 @@ from justicia.report.groups import MOST_GROUPS, number
 from justicia.words import counted, shown
 
 if TYPE_CHECKING:
+    from rich.console import ConsoleRenderable
+
     from justicia.enclosure import Enclosure
     from justicia.metrics.adverse_impact import AdverseImpact, GroupImpact
     from justicia.metrics.assignments import Assignments
 
-__all__ = ["impact_definitions", "impact_table", "impact_to_dict", "ranges_table", "ranges_to_dict"]
+__all__ = ["impact_definitions", "impact_to_dict", "ranges_to_dict", "render_impact", "render_ranges"]
 
 _LONGEST_NAME = 40
 _EXPLAINED = {
@@ -26,6 +28,26 @@ _EXPLAINED = {
     "short": "selections by which the group is short of the pooled rate of the two",
     "one person": "what moving one selection between the two changes: the order of their rates, or the screen",
 }
+
+
+def render_impact(
+    held: AdverseImpact | None, groups: Sequence[Mapping[str, str]], confidence: float, all_groups: bool
+) -> list[ConsoleRenderable]:
+    """The table below its heading; nothing when tests were not asked for, or there is nothing to test."""
+    if held is None or held.reference is None:
+        return []
+    highest = ", ".join(groups[held.reference].values())
+    heading = Text(f"rows against the highest rate among them, that of {shown(highest, 200)}")
+    return [Text(""), heading, impact_table(held, groups, confidence, all_groups)]
+
+
+def render_ranges(
+    held: Assignments | None, groups: Sequence[Mapping[str, str]], all_groups: bool
+) -> list[ConsoleRenderable]:
+    """The table of ranges below its heading; nothing when they were not asked for."""
+    if held is None:
+        return []
+    return [Text(""), Text(ranges_says(held)), ranges_table(held, groups, all_groups)]
 
 
 def impact_table(

@@ -17,7 +17,10 @@ from justicia.errors import InputError
 from justicia.metrics import COMPARISONS, CONDITIONAL, MEASURES, RATES_OF
 from justicia.population.mixture import MixturePopulation
 from justicia.report.comparisons import Reference, references
+from justicia.report.impact import impact_to_dict, ranges_to_dict
+from justicia.report.ll144 import layout_to_dict
 from justicia.shifting import METHODS, SUPPORT
+from justicia.tables.weights import WEIGHT_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from justicia.metrics import Measure, SampleMeasure
     from justicia.population.stored import PopulationFile
     from justicia.shifting import Change
+    from justicia.tables.weights import Weights
 
 __all__ = [
     "SCHEMA",
@@ -42,6 +46,7 @@ __all__ = [
     "measure_to_dict",
     "reference_to_dict",
     "schema",
+    "weights_to_dict",
 ]
 
 SCHEMA = "justicia.audit/1"
@@ -112,10 +117,10 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
         "created": created.isoformat().replace("+00:00", "Z"),
         "command": None if audit.command is None else list(audit.command),
         "decisions": None,
-        "weight": None,
+        "weight": weights_to_dict(audit.weights),
         "missing": audit.missing,
-        "publishing": {"min_group": None, "suppress_below": None},
-        "layout": None,
+        "publishing": {"min_group": audit.min_group or None, "suppress_below": None},
+        "layout": layout_to_dict(audit.layout),
         "model": {
             "source": audit.model.source,
             "sha256": audit.model.sha256,
@@ -158,6 +163,13 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
     }
 
 
+def weights_to_dict(weights: Weights | None) -> dict[str, Any] | None:
+    """Row weights; null when each row counts once."""
+    if weights is None:
+        return None
+    return {"column": weights.name, "kind": weights.kind, "says": WEIGHT_KINDS[weights.kind]}
+
+
 def _score(audit: Audit) -> dict[str, Any] | None:
     """The score of a linear or additive model."""
     decision = audit.decision
@@ -188,8 +200,8 @@ def _grouping(grouping: GroupingAudit, confidence: float, given: PopulationFile 
         "threshold": None,
         "sample_most_favored": None,
         "sample_least_favored": None,
-        "adverse_impact": None,
-        "missing_bounds": None,
+        "adverse_impact": impact_to_dict(grouping.adverse_impact, grouping.group_names),
+        "missing_bounds": ranges_to_dict(grouping.missing, grouping.possible),
         "groups_evaluated": grouping.solution.groups_evaluated,
         "population": {
             "structure": grouping.population.structure,

@@ -24,8 +24,11 @@ from justicia.report.groups import (
     outside,
     percent,
 )
+from justicia.report.impact import impact_definitions, render_impact, render_ranges
+from justicia.report.ll144 import render_layout
 from justicia.report.scores import rule_text, score_table
 from justicia.shifting import METHODS, SUPPORT
+from justicia.tables.weights import WEIGHT_KINDS
 from justicia.words import counted, shown
 
 if TYPE_CHECKING:
@@ -78,6 +81,8 @@ def render(audit: Audit, *, width: int = 100, all_groups: bool = False, all_meas
     if scores is not None:
         parts += [Text(""), Padding(scores, (0, 0, 0, 2))]
     parts += [_grouping(grouping, audit.confidence, width, all_groups, all_measures) for grouping in audit.groupings]
+    if audit.layout is not None:
+        parts.append(render_layout(audit.layout))
     if audit.requirements:
         parts.append(requirements_table(audit.requirements))
     parts.append(_definitions(audit, all_measures))
@@ -99,6 +104,8 @@ def _heading(audit: Audit) -> RenderableType:
     grid.add_row("model", _text(name if model.source is None else f"{model.source} ({name})"))
     rows = counted(len(table.frame), "person", "people")
     grid.add_row("people", _text(rows if table.source is None else f"{table.source}, {rows}"))
+    if audit.weights is not None:
+        grid.add_row("weights", _text(f"{audit.weights.name}: {WEIGHT_KINDS[audit.weights.kind]}"))
     grid.add_row("favorable", _text(favorable))
     grid.add_row("depends on", Text(shown(", ".join(audit.features) or "nothing", 5000)))
     solution = audit.groupings[0].solution
@@ -177,6 +184,9 @@ def _grouping(
     facts.add_row("most favored", _extreme(grouping.most_favored))
     facts.add_row("least favored", _extreme(grouping.least_favored))
     facts.add_row("errors", Text(_errors(grouping)))
+    few = [group for group in grouping.groups if group.n and "left out" in (group.note or "")]
+    if few:
+        facts.add_row("left out", _text(f"{counted(len(few), 'group')} in no extreme, measure or test: {few[0].note}"))
     if grouping.uncertainty.bounds:
         for name in CLAIMS:
             facts.add_row(name.replace("_", " "), Text(_bound(grouping, name)))
@@ -212,6 +222,8 @@ def _grouping(
         alone = len(grouping.conditional.alone)
         note = f"; {counted(alone, 'stratum', 'strata')} of one group only, with nothing to compare" if alone else ""
         parts += [Text(""), Text(f"inside each stratum of {factors}{note}"), strata]
+    parts += render_impact(grouping.adverse_impact, grouping.group_names, confidence, all_groups)
+    parts += render_ranges(grouping.missing, grouping.possible, all_groups)
     return Group(Text(""), title, *(Padding(part, (0, 0, 0, 2)) for part in parts))
 
 
@@ -324,6 +336,9 @@ def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
     if any(grouping.uncertainty.bounds for grouping in audit.groupings):
         for name, claim in CLAIMS.items():
             grid.add_row(name.replace("_", " "), f"{claim}; at confidence {audit.confidence:g} for all groups together")
+    impacts = [grouping.adverse_impact for grouping in audit.groupings if grouping.adverse_impact is not None]
+    for name, says in impact_definitions(impacts[0].effective).items() if impacts else ():
+        grid.add_row(name, says)
     made = {held.method for grouping in audit.groupings if (held := grouping.uncertainty.bootstrap) is not None}
     if made:
         says = "sampling error of verified values; measures for all groups together, rates one by one"

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
 __all__ = ["WEIGHT_KINDS", "Weights", "read_weights", "without_weightless"]
 
-WEIGHT_KINDS = ("sampling", "frequency")
-"""What a weight may mean: how many people of the population a row stands for, or how many identical rows it is."""
+WEIGHT_KINDS = {
+    "sampling": "each row stands for that many people; intervals and tests count by Kish's effective sample size",
+    "frequency": "each row is that many equal rows",
+}
+"""What a weight may mean."""
 
 _MOST_ROWS = 20_000_000
 """Frequency weights are written out as rows; more are refused."""
@@ -43,10 +46,22 @@ class Weights:
     values: np.ndarray | None
     rows: int
 
+    def of_rows(self, kept: np.ndarray) -> Weights:
+        """Those of some rows."""
+        return replace(self, values=None if self.values is None else self.values[kept])
+
     @property
-    def whole(self) -> bool:
-        """Whether every weight is a whole number."""
-        return self.values is None or bool((self.values == np.rint(self.values)).all())
+    def of_population(self) -> np.ndarray | None:
+        """What rows count for in a population: whole numbers as they are, others scaled to a mean of 1.
+
+        int64 or float64 array of shape (n_rows,); None when each row counts once.
+        """
+        values = self.values
+        if values is None:
+            return None
+        if (values == np.rint(values)).all() and values.sum() < 2**53:
+            return np.rint(values).astype(np.int64)
+        return np.asarray(values * (len(values) / values.sum()))
 
 
 def read_weights(table: Table, name: str) -> np.ndarray:
