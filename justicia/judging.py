@@ -192,7 +192,7 @@ def judge(requirement: Requirement, groupings: Sequence[Judged]) -> RequirementA
         chosen = [(verdict, grouping) for verdict, grouping in verdicts if verdict.status == status]
         if chosen:
             reasons = [f"{' x '.join(grouping.sensitive)}: {verdict.reason}" for verdict, grouping in chosen]
-            if len({verdict.reason for verdict, _ in chosen}) == 1:
+            if len(verdicts) == 1 or (len(chosen) == len(verdicts) and len({held.reason for held, _ in chosen}) == 1):
                 reasons = [chosen[0][0].reason]
             return RequirementAudit(requirement.text, status, "; ".join(reasons))
     raise ValueError("there is no grouping to judge")

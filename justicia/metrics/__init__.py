@@ -18,7 +18,7 @@ from justicia.metrics.asking import (
     reference_positions,
     worst_of,
 )
-from justicia.metrics.contrasts import Contrast, contrasts, exact_share, overall_rate, precision_of
+from justicia.metrics.contrasts import Contrast, contrasts
 from justicia.metrics.counts import OutcomeCounts, count_outcomes
 from justicia.metrics.disparities import (
     COMPARISONS,
@@ -58,6 +58,7 @@ from justicia.metrics.intervals import (
     simultaneous_wilson,
     wilson,
 )
+from justicia.metrics.rates import exact_share, overall_rate, precision_of
 from justicia.metrics.requirements import (
     CONDITIONAL,
     RATE_NAMES,

@@ -16,8 +16,8 @@ import numpy as np
 
 from justicia.enclosure import Number
 from justicia.errors import GroupingError
-from justicia.metrics.contrasts import exact_share
 from justicia.metrics.outcomes import Outcomes, read_outcomes
+from justicia.metrics.rates import exact_share
 from justicia.words import did_you_mean, listed, shown, value_text
 
 __all__ = [

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from justicia.enclosure import Enclosure
 from justicia.errors import GroupingError, RequirementError
-from justicia.metrics.contrasts import Measure, Rates, split_defined, too_few
+from justicia.metrics.contrasts import too_few
 from justicia.metrics.disparities import measure
+from justicia.metrics.rates import Measure, Rates
 from justicia.metrics.requirements import CONDITIONAL, RATE_NAMES, Requirement, filter_pairs
 from justicia.words import did_you_mean, shown, value_text
 
@@ -53,18 +54,13 @@ def measured(requirement: Requirement, groups: Sequence[Mapping[str, str]], rate
         name = CONDITIONAL.get(requirement.measure, requirement.measure)
         return measure(name, compared, requirement.against)
     kind, lacking = RATE_NAMES[requirement.measure]
-    sure, perhaps, reason = split_defined(compared, kind)
-    every = [*sure, *perhaps]
-    if not every:
-        return Measure(None, too_few(every, reason))
+    held = compared.spread(kind)
+    if not held.sure + held.perhaps:
+        return Measure(None, too_few(0, held.reason))
+    smallest, largest = Enclosure(held.lowest_lo, held.lowest_hi), Enclosure(held.highest_lo, held.highest_hi)
     if lacking:
-        sure, perhaps = ([Enclosure(1 - rate.hi, 1 - rate.lo) for rate in held] for held in (sure, perhaps))
-        every = [*sure, *perhaps]
-    if requirement.shrinks:
-        value = Enclosure(min(rate.lo for rate in every), min((rate.hi for rate in sure), default=1))
-    else:
-        value = Enclosure(max((rate.lo for rate in sure), default=0), max(rate.hi for rate in every))
-    return Measure(value, reason)
+        smallest, largest = (Enclosure(1 - one.hi, 1 - one.lo) for one in (largest, smallest))
+    return Measure(smallest if requirement.shrinks else largest, held.reason)
 
 
 def worst_of(parts: Sequence[Measure], *, smallest: bool, where: str = "strata") -> Measure:

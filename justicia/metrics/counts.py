@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from justicia.enclosure import Enclosure, Number
-from justicia.metrics.contrasts import Rates, exact_share
+from justicia.metrics.rates import Rates, exact_share
 
 __all__ = ["KINDS", "OutcomeCounts", "count_outcomes"]
 

@@ -13,15 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from justicia.enclosure import Enclosure
-from justicia.metrics.contrasts import (
-    Measure,
-    Rates,
-    farthest_difference,
-    farthest_ratio,
-    halves_reason,
-    split_defined,
-    too_few,
-)
+from justicia.metrics.contrasts import farthest_difference, farthest_ratio, halves_reason, too_few
+from justicia.metrics.rates import Measure, Rates
 
 __all__ = [
     "ALIASES",
@@ -44,30 +37,24 @@ def _difference(rates: Rates, kind: str, comparison: str) -> Measure:
     """Largest minus smallest; or the largest distance from all people together, or from the reference group."""
     if comparison != "between_groups":
         return farthest_difference(rates, kind, comparison)
-    held, perhaps, reason = split_defined(rates, kind)
-    every = [*held, *perhaps]
-    if len(every) < 2:
-        return Measure(None, too_few(every, reason))
-    lo = max(rate.lo for rate in held) - min(rate.hi for rate in held) if len(held) > 1 else 0
-    hi = max(rate.hi for rate in every) - min(rate.lo for rate in every)
-    return Measure(Enclosure(max(0, lo), hi), reason)
+    held = rates.spread(kind)
+    if held.sure + held.perhaps < 2:
+        return Measure(None, too_few(held.sure + held.perhaps, held.reason))
+    lo = held.highest_lo - held.lowest_hi if held.sure > 1 else 0
+    return Measure(Enclosure(max(0, lo), held.highest_hi - held.lowest_lo), held.reason)
 
 
 def _ratio(rates: Rates, kind: str, comparison: str) -> Measure:
     """Smallest over largest, undefined when every rate is 0; or the ratio that is farthest from 1."""
     if comparison != "between_groups":
         return farthest_ratio(rates, kind, comparison)
-    held, perhaps, reason = split_defined(rates, kind)
-    every = [*held, *perhaps]
-    if len(every) < 2:
-        return Measure(None, too_few(every, reason))
-    highest_hi = max(rate.hi for rate in every)
-    if highest_hi == 0:
+    held = rates.spread(kind)
+    if held.sure + held.perhaps < 2:
+        return Measure(None, too_few(held.sure + held.perhaps, held.reason))
+    if held.highest_hi == 0:
         return Measure(None, f"every {_RATE_WORDS[kind]} is 0")
-    highest_lo = max((rate.lo for rate in held), default=0)
-    lowest_lo, lowest_hi = min(rate.lo for rate in every), min((rate.hi for rate in held), default=1)
-    hi = 1 if highest_lo == 0 or len(held) < 2 else min(1, lowest_hi / highest_lo)
-    return Measure(Enclosure(lowest_lo / highest_hi, hi), reason)
+    hi = 1 if held.highest_lo == 0 or held.sure < 2 else min(1, held.lowest_hi / held.highest_lo)
+    return Measure(Enclosure(held.lowest_lo / held.highest_hi, hi), held.reason)
 
 
 _RATE_WORDS = {

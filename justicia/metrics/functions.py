@@ -15,10 +15,10 @@ import numpy as np
 
 from justicia.enclosure import Enclosure
 from justicia.errors import InputError
-from justicia.metrics.contrasts import Measure
 from justicia.metrics.counts import OutcomeCounts
 from justicia.metrics.disparities import MEASURES, SELECTION_MEASURES, compare_rates, measure
 from justicia.metrics.outcomes import read_outcomes
+from justicia.metrics.rates import Measure
 from justicia.words import did_you_mean
 
 __all__ = [

@@ -11,7 +11,7 @@ from justicia.errors import InputError
 from justicia.metrics.asking import parse_reference, reference_position
 from justicia.metrics.counts import OutcomeCounts
 from justicia.metrics.disparities import COMPARISONS, compare_rates
-from justicia.metrics.intervals import wilson
+from justicia.metrics.intervals import simultaneous_clopper_pearson, wilson
 from justicia.metrics.outcomes import read_outcomes
 from justicia.metrics.requirements import RATE_NAMES
 from justicia.metrics.sampling import SampleMeasures, sample_measures
@@ -103,7 +103,11 @@ class GroupMetrics:
 
     @cached_property
     def by_group(self) -> pd.DataFrame:
-        """One row a group: its people, and each rate with Wilson's interval, for that rate alone."""
+        """One row a group: its people, and each rate with two intervals.
+
+        `_lo` and `_hi` are Wilson's interval, for that rate alone; `_exact_lo` and `_exact_hi` Clopper and Pearson's,
+        which hold together for this rate of all groups.
+        """
         import pandas as pd
 
         counts = self.counts
@@ -115,9 +119,16 @@ class GroupMetrics:
             columns[f"{_COLUMNS[kind]}_lo"], columns[f"{_COLUMNS[kind]}_hi"] = wilson(
                 *counts.effective(kind), self.confidence
             )
-        index = pd.MultiIndex.from_tuples(self.grouping.groups, names=list(self.grouping.sensitive))
-        single = len(self.grouping.sensitive) == 1
-        return pd.DataFrame(columns, index=index.get_level_values(0) if single else index)
+            columns[f"{_COLUMNS[kind]}_exact_lo"], columns[f"{_COLUMNS[kind]}_exact_hi"] = simultaneous_clopper_pearson(
+                *counts.effective(kind), self.confidence
+            )
+        groups, names = self.grouping.groups, list(self.grouping.sensitive)
+        index = (
+            pd.Index([group[0] for group in groups], name=names[0], dtype=object)
+            if len(names) == 1
+            else pd.MultiIndex.from_tuples(groups, names=names)
+        )
+        return pd.DataFrame(columns, index=index)
 
     @property
     def overall(self) -> pd.DataFrame | pd.Series[Any]:

@@ -184,7 +184,8 @@ def _features(given: Any, name: str, default: str, n_rows: int) -> tuple[pd.Data
     for column, values in columns.items():
         if len(values) != n_rows:
             raise InputError(f"{name} {shown(column)} has {counted(len(values), 'row')} and y_pred {n_rows:,}")
-    return pd.DataFrame(columns, copy=False), list(columns)
+    held = {column: pd.Series(values, dtype=values.dtype, copy=False) for column, values in columns.items()}
+    return pd.DataFrame(held, copy=False), list(columns)
 
 
 def _objects(given: Sequence[Any]) -> np.ndarray:
@@ -228,12 +229,21 @@ def _positive(
         if true is not None:
             return fast, true
     given, given_texts = _labels(decisions, "y_pred", strict=True)
-    codes, texts = (None, []) if outcomes is None else _labels(outcomes, "y_true", strict=truth)
+    if not truth:
+        try:
+            wanted = _wanted(pos_label, given_texts, [])
+        except LabelError:
+            # Where nobody is selected, the true outcomes may hold the favorable label.
+            if pos_label is None or outcomes is None:
+                raise
+            wanted = _wanted(pos_label, given_texts, _labels(outcomes, "y_true", strict=False)[1])
+        return np.array([text in wanted for text in given_texts])[given], None
+    codes, texts = _labels(outcomes, "y_true", strict=True)
     wanted = _wanted(pos_label, given_texts, texts)
-    selected = np.array([text in wanted for text in given_texts])[given]
-    if not truth or codes is None:
-        return selected, None
-    return selected, np.array([text in wanted for text in texts])[codes]
+    selected, positive = (
+        np.array([text in wanted for text in held])[rows] for held, rows in ((given_texts, given), (texts, codes))
+    )
+    return selected, positive
 
 
 def _zero_one(values: Any) -> np.ndarray | None:

@@ -173,13 +173,12 @@ def _values(
     if name not in frame.columns:
         raise TableError(f"{words} is not in the table{did_you_mean(name, frame.columns)}")
     column = frame[name]
-    absent = column.isna().to_numpy()
+    codes, order, absent = _known_values(column, name, words) if edges is None else _binned(column, name, edges)
     if absent.any() and missing != "group":
         raise GroupingError(
             f"{words} has no value in {counted(int(absent.sum()), 'row')} of {len(column):,}: "
             "pass --missing group to make them a group, or --missing drop to leave them out"
         )
-    codes, order = _known_values(column, name, words) if edges is None else _binned(column, name, edges)
     if absent.any():
         if MISSING in order:
             raise GroupingError(f"{words} has both empty cells and the word {MISSING}: rename one")
@@ -188,28 +187,30 @@ def _values(
     return codes, order
 
 
-def _binned(column: pd.Series[Any], name: str, edges: Sequence[float]) -> tuple[np.ndarray, list[str]]:
-    """Classes of a numeric column between edges; a value on an edge belongs to the class below it."""
+def _binned(column: pd.Series[Any], name: str, edges: Sequence[float]) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """Classes of a numeric column between edges, as `_known_values`; a value on an edge belongs to the class below."""
     import pandas as pd
 
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    text = column[np.isnan(numbers) & column.notna().to_numpy()]
+    absent = column.isna().to_numpy()
+    text = column[np.isnan(numbers) & ~absent]
     if len(text):
         raise GroupingError(f"--bins {name}: the column holds {listed(text.unique(), 3)}, which is not a number")
     texts = [value_text(edge) for edge in edges]
     middle = [f"({low}, {high}]" for low, high in pairwise(texts)]
     order = [f"<= {texts[0]}", *middle, f"> {texts[-1]}"]
-    return np.searchsorted(np.asarray(edges, dtype=np.float64), numbers, side="left"), order
+    return np.searchsorted(np.asarray(edges, dtype=np.float64), numbers, side="left"), order, absent
 
 
-def _known_values(column: pd.Series[Any], name: str, words: str) -> tuple[np.ndarray, list[str]]:
-    """Codes and values of a column as they are; the code of an empty cell means nothing."""
+def _known_values(column: pd.Series[Any], name: str, words: str) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """Codes and values of a column as they are, and which cells are empty; their code means nothing."""
     import pandas as pd
 
     try:
         codes, uniques = pd.factorize(column)
     except TypeError as error:
         raise GroupingError(f"{words} holds values that are no single words or numbers") from error
+    absent = codes < 0
     values = list(uniques)
     if isinstance(column.dtype, pd.CategoricalDtype):
         values += [value for value in column.cat.categories if value not in set(values)]
@@ -221,9 +222,9 @@ def _known_values(column: pd.Series[Any], name: str, words: str) -> tuple[np.nda
     texts = [value_text(value).strip() for value in values]
     order = sorted(set(texts), key=_natural)
     if not order:
-        return np.zeros(len(column), dtype=np.int64), []
+        return np.zeros(len(column), dtype=np.int64), [], absent
     rank = {text: position for position, text in enumerate(order)}
-    return np.array([rank[text] for text in texts])[codes], order
+    return np.array([rank[text] for text in texts])[codes], order, absent
 
 
 def check_bins(bins: Mapping[str, Sequence[Any]], groupings: Sequence[Sequence[str]]) -> dict[str, list[float]]:
