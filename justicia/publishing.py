@@ -56,20 +56,23 @@ def suppressed_groups(codes: Sequence[np.ndarray], kinds: Sequence[np.ndarray], 
     hidden = {group for groups in small for group in groups}
     place = np.repeat(np.arange(len(codes)), np.diff(offsets))
     primary = set(hidden)
-    while hidden:
-        given_away = _given_away(table, small, hidden, least)
-        if given_away is None:
-            break
-        # Where the group's own grouping has another one to show, that is the next to go.
-        rest = [group for group in range(len(sizes)) if group not in hidden and sizes[group]]
-        if not rest:
-            break
-        own = [group for group in rest if place[group] == place[given_away]]
-        hidden.add(min(own or rest, key=lambda group: (sizes[group], group)))
-    for group in sorted(hidden - primary, key=lambda group: (-sizes[group], group)):
+    # Whatever else is hidden later, a count that is protected stays so.
+    for layer, groups in enumerate(small):
+        for group in groups:
+            while _given_away(table, layer, group, hidden, least):
+                # Where the group's own grouping has another one to show, that is the next to go.
+                rest = [one for one in range(len(sizes)) if one not in hidden and sizes[one]]
+                if not rest:
+                    break
+                own = [one for one in rest if place[one] == place[group]]
+                hidden.add(min(own or rest, key=lambda one: (sizes[one], one)))
+    for group in sorted(hidden - primary, key=lambda one: (-sizes[one], one)):
         # What the others protect by now is shown again.
-        if _given_away(table, small, hidden - {group}, least) is None:
-            hidden.remove(group)
+        without = hidden - {group}
+        if not any(
+            _given_away(table, layer, one, without, least) for layer, groups in enumerate(small) for one in groups
+        ):
+            hidden = without
     return [
         frozenset(group - int(start) for group in hidden if start <= group < stop)
         for start, stop in pairwise(offsets.tolist())
@@ -89,19 +92,13 @@ def _table(codes: Sequence[np.ndarray], kinds: Sequence[np.ndarray]) -> tuple[_T
     return _Table(inside, layers), offsets
 
 
-def _given_away(table: _Table, small: Sequence[Sequence[int]], hidden: set[int], least: int) -> int | None:
-    """A small count's group that what is shown gives away; None when there is none."""
-    shown = [group for group in range(len(table.inside)) if group not in hidden]
+def _given_away(table: _Table, layer: int, group: int, hidden: set[int], least: int) -> bool:
+    """Whether what is shown gives a count away."""
+    shown = [one for one in range(len(table.inside)) if one not in hidden]
     known = np.vstack([table.inside[shown], np.ones(table.inside.shape[1])])
-    basis = np.linalg.svd(known, full_matrices=False)
-    span = basis[2][basis[1] > 1e-9 * basis[1][0]]
-    for groups, layer in zip(small, table.layers, strict=True):
-        for group in groups:
-            row = table.inside[group]
-            left = row - span.T @ (span @ row)
-            if np.abs(left).max() < 1e-7 or _range(known, layer, row) < least:
-                return int(group)
-    return None
+    row = table.inside[group]
+    left = row - known.T @ np.linalg.lstsq(known.T, row, rcond=None)[0]
+    return bool(np.abs(left).max() < 1e-7) or _range(known, table.layers[layer], row) < least
 
 
 def _range(known: np.ndarray, layer: np.ndarray, row: np.ndarray) -> float:

@@ -5,13 +5,14 @@ smallest ratio and the largest difference are found in closed form: for two grou
 may be in the lower one is put there, every selected one who may be in the upper one is put there, and these never
 compete. The largest ratio and the smallest difference make all rates as equal as they can be, a question in whole
 numbers. Up to `MOST_ASSIGNMENTS` ways to distribute the people are gone through, and compared as fractions. Beyond
-that the interval of possible highest rates is halved again and again, and in each half a mixed-integer program (scipy's
-HiGHS) asks for an assignment that beats the best one found, or proves that there is none; that end is then an upper
-bound, within `TOLERANCE` of what an assignment attains.
+that, people may be put in parts: the interval of possible highest rates is halved again and again, and in each half a
+linear program asks for shares that beat the best ones found, or proves that there are none. That end is then an upper
+bound, off by no more than `TOLERANCE` and what parts of people make of one.
 """
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ __all__ = ["MOST_ASSIGNMENTS", "TOLERANCE", "Assignments", "Unknown", "assignmen
 MOST_ASSIGNMENTS = 2_000_000
 """Ways to distribute the people that are gone through one by one."""
 TOLERANCE = 1e-4
-"""By how much an assignment that was not found may be better, where they are too many to go through."""
+"""By how much a bound may be off, besides what parts of people make of one, where assignments are too many."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ class Assignments:
     disparate_impact, statistical_parity_difference : Enclosure or None
         None without two groups.
     exact : bool
-        Some assignment attains every end. Otherwise upper ends of ratios and the lower end of the difference are bounds
-        within `TOLERANCE` of what is attained.
+        Some assignment attains every end. Otherwise some upper ends of ratios and the lower end of the difference are
+        bounds, found with people in parts.
     """
 
     people: int
@@ -107,7 +108,8 @@ def assignment_ranges(
         lowest = {group: problem.least_ratio(group, held) for group in held}
         for group in held:
             if (low := lowest[group]) is not None:
-                ratios[group] = Enclosure(low, best.ratio([group]))
+                most = problem.most_ratio(group, held)
+                ratios[group] = Enclosure(low, best.ratio([group]) if most is None else most)
         known = [low for low in lowest.values() if low is not None]
         if known:
             impact = Enclosure(min(known), best.ratio(held))
@@ -172,6 +174,31 @@ class _Problem:
         """Largest amount by which one rate is above another."""
         below, above = self._least(low), self._most(high)
         return Fraction(-1) if below is None or above is None else above - below
+
+    def most_ratio(self, group: int, others: Sequence[int]) -> Fraction | None:
+        """Largest ratio of a group's rate to the highest where all people of unknown group may be in every group.
+
+        All selected ones are put in the group, and each rejected one where the rate is the highest by then. None where
+        some people may not be in every group: no such order is known then to be the best.
+        """
+        every = set(range(len(self.k)))
+        if any(set(one.groups) != every for one in self.unknown) or every != set(others):
+            return None
+        selected = sum(one.selected for one in self.unknown)
+        if not self.n[group] + selected:
+            return None
+        own = Fraction(self.k[group] + selected, self.n[group] + selected)
+        # Rejected people where nobody is yet would only add a rate of 0.
+        rest = [(-self.k[other] / self.n[other], other, self.n[other]) for other in others if self.n[other]]
+        rest = [one for one in rest if one[1] != group]
+        if not rest:
+            return None
+        heapq.heapify(rest)
+        for _ in range(sum(one.rejected for one in self.unknown)):
+            _, other, people = rest[0]
+            heapq.heapreplace(rest, (-self.k[other] / (people + 1), other, people + 1))
+        highest = max(Fraction(self.k[other], people) for _, other, people in rest)
+        return min(Fraction(1), own / highest) if highest else Fraction(1)
 
     def ways(self) -> int:
         """Number of ways to distribute the people."""
@@ -279,85 +306,78 @@ class _Search:
         self._span = float(max(rate.lo for rate in rates)), float(max(rate.hi for rate in rates))
 
     def ratio(self, low: Sequence[int]) -> Fraction:
-        """An upper bound of the largest ratio, within the tolerance."""
-        best = self._run(low, lambda least, most: least / most if most else Fraction(-1), 1 - TOLERANCE, ratio=True)
-        return min(Fraction(1), best + Fraction(TOLERANCE))
+        """An upper bound of the largest ratio."""
+        best = self._run(low, lambda least, most: least / most if most else -1.0, 1 - TOLERANCE, ratio=True)
+        return min(Fraction(1), Fraction(best + TOLERANCE))
 
     def difference(self, low: Sequence[int]) -> Fraction:
-        """A lower bound of the smallest difference, within the tolerance."""
+        """A lower bound of the smallest difference."""
         best = self._run(low, lambda least, most: least - most, -TOLERANCE, ratio=False)
-        return max(Fraction(0), -best - Fraction(TOLERANCE))
+        return max(Fraction(0), Fraction(-best - TOLERANCE))
 
-    def _run(
-        self, low: Sequence[int], value: Callable[[Fraction, Fraction], Fraction], enough: float, *, ratio: bool
-    ) -> Fraction:
-        best, pending = Fraction(-1), [self._span]
+    def _run(self, low: Sequence[int], value: Callable[[float, float], float], enough: float, *, ratio: bool) -> float:
+        # The most promising interval first: a good assignment early cuts the others away.
+        best, pending = -1.0, [(0.0, *self._span)]
         while pending and best < enough:
-            floor, top = pending.pop()
-            limit = float(best) + TOLERANCE / 2
-            least = max(0.0, limit * floor if ratio else floor + limit)
-            found = self._assign(low, least, top)
-            if found is None:
+            _, floor, top = heapq.heappop(pending)
+            limit = best + TOLERANCE / 2
+            rates = self._assign(low, max(0.0, limit * floor if ratio else floor + limit), top)
+            if rates is None:
                 continue
-            selected, people = found
-            rates = {
-                group: Fraction(int(selected[group]), int(people[group]))
-                for group in self._problem.compared
-                if people[group]
-            }
-            below = [rates[group] for group in low if group in rates]
-            if below and len(rates) > 1:
-                best = max(best, value(min(below), max(rates.values())))
+            reached = value(min(rates[group] for group in low), max(rates.values()))
+            best = max(best, reached)
             # In so narrow an interval nothing beats the limit by more than half the tolerance.
-            if top - floor > TOLERANCE / 2 * (floor if ratio else 1.0) and top - floor > 1e-12:
+            if top - floor > TOLERANCE / 2 * (floor if ratio else 1.0) and top - floor > 1e-9:
                 middle = (floor + top) / 2
-                pending += [(floor, middle), (middle, top)]
+                heapq.heappush(pending, (-reached, floor, middle))
+                heapq.heappush(pending, (-reached, middle, top))
         return best
 
-    def _assign(self, low: Sequence[int], least: float, most: float) -> tuple[np.ndarray, np.ndarray] | None:
-        """Selected people and people of every group, with rates of the low groups at least and of all at most so."""
-        from scipy.optimize import Bounds, LinearConstraint, milp
+    def _assign(self, low: Sequence[int], least: float, most: float) -> dict[int, float] | None:
+        """Rates with those of the groups `low` at least and those of all at most so; None where there are none."""
+        from scipy.optimize import linprog
 
         problem, pairs = self._problem, self._pairs
         width = len(pairs)
-        k, n = np.array(problem.k), np.array(problem.n)
-        if not width:
-            inside = all(k[g] >= least * n[g] - 1e-9 for g in low) and all(
-                k[g] <= most * n[g] + 1e-9 for g in problem.compared
-            )
-            return (k, n) if inside else None
+        kinds, where = (np.array(side) for side in zip(*pairs, strict=True))
+        k, n = np.array(problem.k, dtype=np.float64), np.array(problem.n, dtype=np.float64)
         # Variables: selected people of each pair of kind and group, then rejected ones, then the slack.
-        rows, lower, upper = [], [], []
-        for t, one in enumerate(problem.unknown):
-            for offset, total in ((0, one.selected), (width, one.rejected)):
-                row = np.zeros(2 * width + 1)
-                row[[offset + i for i, (kind, _) in enumerate(pairs) if kind == t]] = 1
-                rows.append(row)
-                lower.append(float(total))
-                upper.append(float(total))
-        for groups, share, sign in ((low, least, 1.0), (problem.compared, most, -1.0)):
+        totals = np.zeros((2 * len(problem.unknown), 2 * width + 1))
+        for kind in range(len(problem.unknown)):
+            totals[2 * kind, :width] = kinds == kind
+            totals[2 * kind + 1, width:-1] = kinds == kind
+        right = [float(count) for one in problem.unknown for count in (one.selected, one.rejected)]
+        bounds, limits = [], []
+        for groups, share, sign in ((low, least, -1.0), (problem.compared, most, 1.0)):
             for group in groups:
-                row = np.zeros(2 * width + 1)
-                held = [i for i, (_, where) in enumerate(pairs) if where == group]
-                row[held] = sign * (1 - share)
-                row[[width + i for i in held]] = -sign * share
-                row[-1] = -1.0 if sign > 0 and n[group] else 0.0
-                rows.append(row)
-                lower.append(sign * (share * float(n[group]) - float(k[group])))
-                upper.append(np.inf)
+                own = (where == group).astype(np.float64)
+                slack = 1.0 if sign < 0 and n[group] else 0.0
+                bounds.append(np.concatenate([sign * (1 - share) * own, -sign * share * own, [slack]]))
+                limits.append(sign * (share * n[group] - k[group]))
         cost = np.zeros(2 * width + 1)
         cost[-1] = -1.0
-        largest = [problem.unknown[t].selected for t, _ in pairs] + [problem.unknown[t].rejected for t, _ in pairs]
-        answer = milp(
+        answer = linprog(
             cost,
-            constraints=LinearConstraint(np.array(rows), np.array(lower), np.array(upper)),
-            bounds=Bounds(np.zeros(2 * width + 1), np.array([*map(float, largest), float(n.sum()) + 1.0])),
-            integrality=np.array([1] * (2 * width) + [0]),
+            A_ub=np.array(bounds),
+            b_ub=np.array(limits) + 1e-9,
+            A_eq=totals,
+            b_eq=np.array(right),
+            bounds=[(0, None)] * (2 * width) + [(0, float(n.sum()) + 1.0)],
+            method="highs",
         )
-        if answer.x is None:
+        if answer.status == _INFEASIBLE:
             return None
-        chosen = np.rint(answer.x[:-1]).astype(np.int64)
-        where = np.array([group for _, group in pairs])
-        selected = k + np.bincount(where, weights=chosen[:width], minlength=len(k)).astype(np.int64)
-        people = n + np.bincount(where, weights=chosen[:width] + chosen[width:], minlength=len(k)).astype(np.int64)
-        return selected, people
+        selected = k + np.bincount(where, weights=answer.x[:width], minlength=len(k))
+        people = selected + (n - k) + np.bincount(where, weights=answer.x[width:-1], minlength=len(k))
+        held = {
+            group: min(1.0, float(selected[group] / people[group]))
+            for group in problem.compared
+            if people[group] > 1e-9
+        }
+        # A group that nobody is in stands in no comparison: as good as the highest rate.
+        highest = max(held.values(), default=1.0)
+        return {group: held.get(group, highest) for group in problem.compared}
+
+
+_INFEASIBLE = 2
+"""What scipy's `linprog` says of such a program."""

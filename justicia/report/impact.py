@@ -170,7 +170,11 @@ def ranges_table(held: Assignments, groups: Sequence[Mapping[str, str]], all_gro
 def ranges_says(held: Assignments) -> str:
     """Whom the ranges are over."""
     people = counted(held.people, "person", "people")
-    ends = "" if held.exact else "; upper ends of ratios and the lower end of the difference are bounds within .0001"
+    ends = (
+        ""
+        if held.exact
+        else "; some upper ends of ratios and the lower end of the difference are bounds, with people in parts"
+    )
     return f"over all groups that {people} of unknown group may be in ({held.selected:,} of them selected){ends}"
 
 
