@@ -131,9 +131,9 @@ def test_with_people_in_parts_no_assignment_is_outside(problem):
 def test_an_empty_group_with_people_in_parts(monkeypatch):
     monkeypatch.setattr(assignments, "MOST_ASSIGNMENTS", 0)
     held = assignment_ranges([2, 1, 0], [5, 5, 0], [Unknown((0, 1, 2), 1, 1)])
-    # Two of five, one of five, and a group that one selected person alone may be in.
+    # Two of five, one of five, and a group that nobody needs to be in.
     assert held.disparate_impact.lo == 0
-    assert held.disparate_impact.hi >= Fraction(6, 7)
+    assert held.disparate_impact.hi == 1  # 2/6 twice, and nobody in the third
 
 
 def test_with_people_in_parts_large_groups_are_off_by_little(monkeypatch):
