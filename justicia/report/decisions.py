@@ -59,17 +59,18 @@ def render_decisions(
     Long tables are shown in part unless `all_groups` is set, and measures unless `all_measures` is.
     """
     parts: list[RenderableType] = [_heading(audit)]
-    names: list[str] = []
+    held = [*audit.groupings[0].measures]
+    names = [name for name in held if all_measures or name not in FURTHER]
     if audit.layout is not None:
         parts.append(render_layout(audit.layout))
-    else:
+    # The layout has tables of its own; whatever else was asked for stands below them.
+    tables = audit.layout is None or any(one.adverse_impact or one.missing for one in audit.groupings)
+    if tables:
         several = len({grouping.rule for grouping in audit.groupings}) > 1
-        held = [*audit.groupings[0].measures]
-        names = [name for name in held if all_measures or name not in FURTHER]
         parts += [_grouping(grouping, audit, width, all_groups, several, names) for grouping in audit.groupings]
     if audit.requirements:
         parts.append(requirements_table(audit.requirements))
-    if audit.layout is None:
+    if tables:
         parts.append(_definitions(audit, names))
     parts += [Text.assemble(("! ", "yellow"), shown(warning, 1000)) for warning in audit.warnings]
     return Group(*parts)
