@@ -18,7 +18,15 @@ from justicia.errors import GroupingError, InputError, RequirementError
 from justicia.inputs import as_list, as_requirements, settle_table
 from justicia.judging import RequirementAudit, exit_code_of
 from justicia.ll144 import Layout, layout_groupings, layout_tables, median
-from justicia.metrics import Requirement, measure_name, parse_reference, reference_positions
+from justicia.metrics import (
+    Measure,
+    Requirement,
+    check_filters,
+    matching,
+    measure_name,
+    parse_reference,
+    reference_positions,
+)
 from justicia.publishing import suppressed_groups
 from justicia.ranges import judge_with_ranges
 from justicia.solvers import DELTA
@@ -289,7 +297,7 @@ def audit_decisions(
             for part, concealed in zip(partial, hidden, strict=True)
         )  # fmt: skip
         _warn(audits, min_group, suppress_below)
-        verdicts = judge_with_ranges(requirements, audits)
+        verdicts = _judged(requirements, audits)
         laid_out = None
         if layout is not None:
             scored = len(table.frame) if median_of is not None else None
@@ -421,6 +429,19 @@ def _hidden(
         # Those whom one threshold selects and the next does not are the difference of two published counts.
         kinds += [first.selected & ~second.selected, second.selected & ~first.selected]
     return suppressed_groups(codes, kinds, least)
+
+
+def _judged(requirements: Sequence[Requirement], audits: Sequence[DecisionGrouping]) -> tuple[RequirementAudit, ...]:
+    """Judge requirements; one on groups that are all left out or suppressed is undecided."""
+    check_filters(requirements, [[group.group for group in audit.groups if group.n] for audit in audits])
+    verdicts: list[RequirementAudit] = []
+    for requirement in requirements:
+        if any(matching(requirement.where, audit.group_names) for audit in audits):
+            verdicts += judge_with_ranges([requirement], audits)
+        else:
+            held = requirement.judge(Measure(None, "no group that it is about enters a measure"))
+            verdicts.append(RequirementAudit(requirement.text, held.status, held.reason))
+    return tuple(verdicts)
 
 
 def _warn(audits: Sequence[DecisionGrouping], min_group: int, suppress_below: int) -> None:

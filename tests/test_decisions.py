@@ -293,6 +293,22 @@ def test_small_groups_are_listed_and_left_out():
     assert impact(justicia.audit_decisions(table, decision="hired")).lo == 0
 
 
+@pytest.mark.parametrize("option", ["min_group", "suppress_below"])
+def test_requirements_on_groups_that_are_left_out_are_undecided(option):
+    table = decided({"a": (20, 40), "b": (20, 40), "c": (1, 3), "d": (4, 8)})
+    everybody = justicia.audit_decisions(
+        table, decision="hired", **{option: 100}, require="sample.disparate_impact>=.8", tests=True
+    )
+    assert everybody.exit_code == 3
+    assert everybody.most_favored is None
+    checked(everybody)
+    one = justicia.audit_decisions(table, decision="hired", **{option: 9}, require="sample.selection_rate[sex=c]>=.1")
+    assert one.requirements[0].status == "undecided"
+    assert "enters a measure" in one.requirements[0].reason
+    with pytest.raises(justicia.InputError, match="nobody has 'x'"):
+        justicia.audit_decisions(table, decision="hired", **{option: 9}, require="sample.selection_rate[sex=x]>=.1")
+
+
 def test_people_of_unknown_group_leave_a_range():
     table = pd.concat(
         [decided({"f": (45, 100), "m": (50, 100)}), pd.DataFrame({"sex": [None] * 20, "hired": [1, 0] * 10})]

@@ -146,6 +146,8 @@ def test_a_model_without_names_and_one_trained_here_never_see_the_weights(people
         ([1, np.inf, 1, 1], "sampling", "no finite number"),
         ([1, "two", 1, 1], "sampling", "'two', which is no number"),
         ([0, 0, 0, 0], "sampling", "is 0 in every row"),
+        ([1, 1e300, 1, 1], "sampling", "too far from 1"),
+        ([1, 1e-300, 1, 1], "sampling", "too far from 1"),
         ([1, 0.5, 1, 1], "frequency", "a frequency weight is a whole number"),
         ([1, 10**9, 1, 1], "frequency", "are they sampling weights"),
         ([1, 1, 1, 1], "counts", "weight_kind cannot be 'counts'"),

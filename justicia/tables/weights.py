@@ -86,6 +86,7 @@ def read_weights(table: Table, name: str) -> np.ndarray:
         (np.isnan(numbers), "which is no number"),
         (np.isinf(numbers), "which is no finite number"),
         (numbers < 0, "and a weight is never negative"),
+        ((numbers > 1e100) | ((numbers > 0) & (numbers < 1e-100)), "too far from 1: scale the weights"),
     ):
         if bad.any():
             value = shown(column[bad].iloc[0])
