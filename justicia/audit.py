@@ -133,9 +133,17 @@ class Audit:
         return self.groupings[0].population
 
     def population_file(self) -> PopulationFile:
-        """The populations that the rates were found under, to be written with its `to_json`."""
+        """The populations that the rates were found under, to be written with its `to_json`.
+
+        Raises
+        ------
+        InputError
+            When they hold rows of people, and these have weights that are no whole numbers.
+        """
         from justicia.population_files import population_of_audit
 
+        if self.weights is not None:
+            self.weights.check_whole(self.population.structure)
         return population_of_audit(self)
 
     def measure(self, name: str, comparison: str = "between_groups") -> Enclosure | None:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from justicia import tables
 from justicia.choices import check_numbers, check_rows
 from justicia.collecting import Announcements
 from justicia.decision_groups import DecisionGrouping, audit_groups
-from justicia.errors import GroupingError, InputError, RequirementError
+from justicia.decision_inputs import (
+    check_columns,
+    check_sources,
+    drop_unknown,
+    group_people,
+    hidden_groups,
+    read_outcomes,
+    with_decision,
+)
 from justicia.inputs import as_list, as_requirements, settle_table
 from justicia.judging import RequirementAudit, exit_code_of
-from justicia.ll144 import Layout, layout_groupings, layout_tables, median
+from justicia.ll144 import Layout, layout_groupings, layout_tables
 from justicia.metrics import (
     Measure,
     Requirement,
@@ -27,14 +32,12 @@ from justicia.metrics import (
     parse_reference,
     reference_positions,
 )
-from justicia.publishing import suppressed_groups
 from justicia.ranges import judge_with_ranges
 from justicia.solvers import DELTA
-from justicia.tables.outcomes import Outcomes, cut_scores, parse_threshold, read_decisions, read_scores, read_truth
+from justicia.tables.outcomes import read_truth
 from justicia.tables.roles import Truth
-from justicia.tables.unknown import PartialGrouping, group_known
 from justicia.tables.weights import Weights, without_weightless
-from justicia.words import counted, listed, value_text
+from justicia.words import counted
 
 if TYPE_CHECKING:
     import os
@@ -260,32 +263,32 @@ def audit_decisions(
     check_rows(missing, layout, min_group, suppress_below, weighted=weight is not None)
     with Announcements() as said:
         requirements = as_requirements(require)
-        _check_sources(requirements)
+        check_sources(requirements)
         named_reference = parse_reference(reference)
         table, groupings, label = settle_table(
             data, y, sensitive_features, label=label, na=na, delimiter=delimiter, encoding=encoding, strip=True
         )
-        table, decision = _with_decision(table, decision, score)
+        table, decision = with_decision(table, decision, score)
         weights = None
         if weight is not None:
             table, weights = without_weightless(table, weight, weight_kind)
         found = tables.find_groupings(table, groupings) if layout is None else layout_groupings(table, groupings)
-        _check_columns(found, {"decision": decision, "score": score, "label": label, "weight": weight})
+        check_columns(found, {"decision": decision, "score": score, "label": label, "weight": weight})
         edges = tables.check_bins(bins or {}, found)
         if missing == "drop":
-            table, weights = _dropped(table, weights, found, suppress_below)
-        rules, median_of = _outcomes(table, decision, score, threshold, favorable, label, layout)
+            table, weights = drop_unknown(table, weights, found, suppress_below)
+        rules, median_of = read_outcomes(table, decision, score, threshold, favorable, label, layout)
         truth = None
         if label is not None:
             words = [] if favorable is None else [str(word) for word in as_list(favorable) or []]
             several = [part.strip() for word in words for part in (word, *word.split(","))]
             truth = read_truth(table, label, [*rules[0].words, *several] or None)
         partial = [
-            _partial(table, names, edges, missing if layout is None or missing != "error" else "bounds")
+            group_people(table, names, edges, missing if layout is None or missing != "error" else "bounds")
             for names in found
         ]
         reference_positions(named_reference, [(one.grouping.sensitive, one.grouping.groups) for one in partial])
-        hidden = _hidden(partial, rules, truth, suppress_below)
+        hidden = hidden_groups(partial, rules, truth, suppress_below)
         values = None if weights is None else weights.values
         audits = tuple(
             audit_groups(
@@ -308,127 +311,6 @@ def audit_decisions(
         verdicts, confidence, missing, min_group, suppress_below, laid_out, said.announcements, said.warnings,
         None if command is None else tuple(command),
     )  # fmt: skip
-
-
-def _check_sources(requirements: Sequence[Requirement]) -> None:
-    """Refuse requirements on verified values: there are none."""
-    for requirement in requirements:
-        if requirement.source != "sample":
-            raise RequirementError(
-                f"requirement {requirement.text!r} is about verified values, and decisions have no model to verify: "
-                f"write sample.{requirement.text}"
-            )
-
-
-def _with_decision(table: tables.Table, decision: Any, score: str | None) -> tuple[tables.Table, str | None]:
-    """The table with decisions that were given as values, and the name of their column."""
-    if (decision is None) == (score is None):
-        names = listed(table.people.columns, 60)
-        if decision is None:
-            raise InputError(f"name the column of the decisions, or of a score; there are {names}")
-        raise InputError("decision and score are both given: people are selected by one or the other")
-    if decision is None or isinstance(decision, str):
-        return table, decision
-    from justicia.inputs import beside
-
-    name = getattr(decision, "name", None)
-    name = "decision" if name is None else str(name)
-    return replace(table, beside={**table.beside, name: beside(name, decision, table.frame)}), name
-
-
-def _check_columns(found: Sequence[Sequence[str]], roles: Mapping[str, str | None]) -> None:
-    """Refuse a column that is sensitive and something else, or two things."""
-    sensitive = {name for names in found for name in names}
-    taken: dict[str, str] = {}
-    for role, name in roles.items():
-        if name is None:
-            continue
-        if name in sensitive:
-            raise GroupingError(f"column {name!r} is the {role}, and a sensitive column is none: pass --sensitive")
-        if name in taken:
-            raise InputError(f"column {name!r} is named as {taken[name]} and as {role}")
-        taken[name] = role
-
-
-def _dropped(
-    table: tables.Table, weights: Weights | None, found: Sequence[Sequence[str]], suppress_below: int
-) -> tuple[tables.Table, Weights | None]:
-    """Leave out the people who have no value in a sensitive column."""
-    from justicia.inputs import table_with_groups
-
-    cut, kept = table_with_groups(table, found, say=not suppress_below)
-    return cut, None if weights is None else weights.of_rows(kept)
-
-
-def _outcomes(
-    table: tables.Table,
-    decision: str | None,
-    score: str | None,
-    threshold: Any,
-    favorable: Any,
-    label: str | None,
-    layout: str | None,
-) -> tuple[list[Outcomes], float | None]:
-    """Who is selected under each rule, and the median that is the threshold."""
-    cuts = as_list(threshold)
-    if isinstance(threshold, str):
-        cuts = [part.strip() for part in threshold.split(",")]
-    if score is None:
-        if cuts is not None:
-            raise InputError("a threshold is for a score: name its column with --score")
-        column = str(decision)
-        words = _label_words(table, label)
-        return [read_decisions(table, column, as_list(favorable), words)], None
-    scores = read_scores(table, score)
-    if cuts:
-        parsed = list(dict.fromkeys(parse_threshold(cut) for cut in cuts))
-        return [cut_scores(scores, score, cut) for cut in parsed], None
-    if layout is None:
-        raise InputError(f"a score selects nobody without a threshold: pass --threshold, or --layout ll144 ({score})")
-    middle = median(scores)
-    says = (
-        f"{score} > {value_text(middle)}, the median of the full sample of {counted(len(scores), 'person', 'people')}"
-    )
-    return [Outcomes(score, says, scores > middle, middle)], middle
-
-
-def _label_words(table: tables.Table, label: str | None) -> list[str]:
-    """Values of the true outcome, which favorable ones may be named by."""
-    if label is None or label not in table.people.columns:
-        return []
-    return [value_text(value).strip() for value in table.people[label].dropna().unique()[:1000]]
-
-
-def _partial(
-    table: tables.Table, names: Sequence[str], edges: Mapping[str, Sequence[float]], missing: str
-) -> PartialGrouping:
-    """A grouping; people of unknown group are in none under "bounds" alone."""
-    if missing == "bounds":
-        return group_known(table.people, names, bins=edges)
-    grouping = tables.group_rows(table.people, names, bins=edges, missing=missing)
-    return PartialGrouping(grouping, np.ones(len(table.frame), dtype=bool), ())
-
-
-def _hidden(
-    partial: Sequence[PartialGrouping], rules: Sequence[Outcomes], truth: Truth | None, least: int
-) -> list[frozenset[int]]:
-    """Groups of each grouping whose numbers are not published."""
-    if not least:
-        return [frozenset()] * len(partial)
-    codes = []
-    for part in partial:
-        own = np.full(len(part.known), len(part.grouping.groups), dtype=np.int64)
-        own[part.known] = part.grouping.codes
-        codes.append(own)
-    kinds = [np.ones(len(codes[0]), dtype=bool)]
-    strata = kinds if truth is None else [*kinds, truth.known & truth.positive, truth.known & ~truth.positive]
-    kinds = [*strata]
-    for rule in rules:
-        kinds += [rows & held for rows in strata for held in (rule.selected, ~rule.selected)]
-    for first, second in pairwise(rules):
-        # Those whom one threshold selects and the next does not are the difference of two published counts.
-        kinds += [first.selected & ~second.selected, second.selected & ~first.selected]
-    return suppressed_groups(codes, kinds, least)
 
 
 def _judged(requirements: Sequence[Requirement], audits: Sequence[DecisionGrouping]) -> tuple[RequirementAudit, ...]:

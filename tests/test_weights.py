@@ -168,6 +168,18 @@ def test_rows_of_weight_zero_are_nobody():
     assert audit.measure("disparate_impact").lo * 3 == 1
 
 
+def test_population_files_hold_whole_people(people, model, tmp_path):
+    table = people[people["w"] > 0].assign(w=people["w"] / 2)
+    for structure in ("auto", "empirical"):
+        audit = justicia.verify(model, table, sensitive_features="sex", label="good", population=structure, weight="w")
+        with pytest.raises(justicia.InputError, match="write one of --population tree"):
+            audit.population_file()
+    whole = justicia.verify(model, people, sensitive_features="sex", label="good", population="empirical", weight="w")
+    whole.population_file().to_json(tmp_path / "p.json")
+    again = justicia.verify(model, people, population=tmp_path / "p.json")
+    assert again.disparate_impact == whole.disparate_impact
+
+
 def test_what_counts_every_row_as_a_person_is_refused(people, model):
     for options in ({"bootstrap": 39}, {"bounds": True, "population": "tree"}, {"check_fit": True}):
         with pytest.raises(justicia.InputError, match="takes every row for one person"):

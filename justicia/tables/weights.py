@@ -50,6 +50,20 @@ class Weights:
         """Those of some rows."""
         return replace(self, values=None if self.values is None else self.values[kept])
 
+    def check_whole(self, structure: str) -> None:
+        """Refuse to write a population that holds rows, where these are no whole people.
+
+        Raises
+        ------
+        InputError
+        """
+        held = self.of_population
+        if structure in ("auto", "empirical") and held is not None and held.dtype.kind == "f":
+            raise InputError(
+                f"a population file of {structure} holds rows with whole numbers of people, and the weights in "
+                f"{self.name!r} are none: write one of --population tree or independent"
+            )
+
     @property
     def of_population(self) -> np.ndarray | None:
         """What rows count for in a population: whole numbers as they are, others scaled to a mean of 1.
