@@ -16,9 +16,12 @@ from typing import Any
 from justicia.errors import InputError
 from justicia.words import counted, did_you_mean, shown
 
-__all__ = ["requirements_of"]
+__all__ = ["FILES", "requirements_of"]
 
 logger = logging.getLogger(__name__)
+
+FILES = ("justicia.toml", "pyproject.toml")
+"""Files of the current folder that are looked at, the first that has something for us."""
 
 _KEYS = ("require",)
 
@@ -49,7 +52,7 @@ def requirements_of(config: str | None) -> list[str]:
             raise InputError(f"--config {config}: there is no such file")
         held = _table(path, asked=True)
     else:
-        found = ((path, _table(path, asked=False)) for path in map(Path, ("justicia.toml", "pyproject.toml")))
+        found = ((path, _table(path, asked=False)) for path in map(Path, FILES))
         path, held = next(((path, table) for path, table in found if table is not None), (Path(), None))
     if held is None:
         return []

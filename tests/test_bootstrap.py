@@ -83,6 +83,10 @@ def test_every_structure_has_intervals_that_the_seed_settles(structure):
             assert interval.hi - interval.lo < 0.5
         assert group.bootstrap["selection_rate"].hi - group.bootstrap["selection_rate"].lo > 0.01
     for name, found in grouping.measures.items():
+        if name.startswith("predictive_parity"):
+            # Replicates draw people of each true outcome, and no base rates.
+            assert found.bootstrap is None
+            continue
         assert found.bootstrap.lo <= float(found.verified.value.lo) <= found.bootstrap.hi, name
     same, other = verify(structure, y=table()[1]), verify(structure, y=table()[1], seed=1)
     assert same.groupings[0].uncertainty == grouping.uncertainty

@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 import justicia
 from justicia.cli import main
 from justicia.errors import GroupingError, RequirementError
+from justicia.population.networks import network_from_text
 from justicia.report.json import schema
 from justicia.testing import assert_requirement
 
@@ -224,6 +225,32 @@ def test_targets_of_junit(gate, tmp_path, capsys):
     code, out, _ = run(capsys, *words, "--require", "disparate_impact>=.8", "--junit", "-")
     assert code == 1
     assert ElementTree.fromstring(out).find(".//failure") is not None
+
+
+def test_a_gate_without_requirements_says_so(gate, tmp_path):
+    code, _, err, cases = gate(HALF)
+    assert (code, cases) == (0, [])
+    assert "junit.xml has no test case" in err
+    (tmp_path / "justicia.toml").write_text("require = ['disparate_impact>=0.4']")
+    code, _, err, cases = gate(HALF, "--require", "disparate_impact>=0.4")
+    assert (code, len(cases)) == (0, 1)
+    assert "no test case" not in err
+    code, _, err, _ = gate(HALF, "--population-out", "justicia.toml")
+    assert code == 2
+    assert "would be written over" in err
+
+
+def test_a_stated_network_says_not_how_many_people_there_are():
+    variables = [
+        {"name": "sex", "values": ["f", "m"], "probabilities": [0.5, 0.5]},
+        {"name": "x", "values": [0, 1], "parents": ["sex"], "probabilities": [[0.6, 0.4], [0.5, 0.5]]},
+    ]
+    network = network_from_text(json.dumps({"schema": "justicia.network/1", "variables": variables}))
+    model = DecisionTreeClassifier().fit(pd.DataFrame({"x": [0, 1]}), [0, 1])
+    audit = justicia.verify(model, HALF, sensitive_features="sex", population=network)
+    assert_requirement(audit, "disparate_impact>=0.8", "selection_rate[sex=f]>=0.4")
+    with pytest.raises(AssertionError, match=r"undecided: .* does not say how many people"):
+        assert_requirement(audit, "disparate_impact_to_overall>=0.8")
 
 
 def test_what_python_refuses():

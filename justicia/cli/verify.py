@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from functools import partial
 from typing import Any
@@ -14,6 +15,8 @@ from justicia.cli.population import write_population
 from justicia.words import shown
 
 __all__ = ["verify"]
+
+logger = logging.getLogger(__name__)
 
 
 class _Bar:
@@ -170,7 +173,7 @@ def verify(context: click.Context, /, **options: Any) -> int:
     justicia verify --model tree --data adult --require 'disparate_impact>=0.8'
     justicia verify --decisions d.csv --decision hired --require 'sample.disparate_impact>=0.8'
     """  # noqa: D301 (click reads the escape)
-    from justicia.configuration import requirements_of
+    from justicia.configuration import FILES, requirements_of
     from justicia.writing import check_different, check_target
 
     quiet = options.pop("quiet")
@@ -180,7 +183,8 @@ def verify(context: click.Context, /, **options: Any) -> int:
         "population": options.pop("population_out"),
     }
     config = options.pop("config_file")
-    inputs = [options[name] for name in ("model", "data", "decisions", "population")] + [config]
+    inputs = [options[name] for name in ("model", "data", "decisions", "population")]
+    inputs += [config] if config else FILES
     of_model = model_alone(context, options)
     for target in targets.values():
         check_target(target, inputs=[source for source in inputs if source])
@@ -189,7 +193,9 @@ def verify(context: click.Context, /, **options: Any) -> int:
     printed = {name: options.pop(name) for name in ("all_groups", "all_measures")}
     command = ["justicia", *(sys.argv[1:] if context.obj is None else context.obj)]
     with announcing(quiet):
-        options["require"] = [*options["require"], *requirements_of(config)]
+        options["require"] = list(dict.fromkeys([*options["require"], *requirements_of(config)]))
+        if targets["junit"] is not None and not options["require"]:
+            logger.warning("no requirement is named, by --require or in a file: %s has no test case", targets["junit"])
         run = _audit_of_model if of_model else audit_of_decisions
         audit = run(options, command, quiet)
         _write(audit, targets, printed)

@@ -156,8 +156,15 @@ def _found(rates: Rates, kind: str, comparison: str) -> tuple[list[Contrast], Me
     return held, None, spread.reason
 
 
-def _ranges(rates: Rates, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _ranges(rates: Rates, kind: str) -> list[np.ndarray]:
     """Bounds of the distances from all people together and of the ratios, as `_within` has them, for bounded rates."""
+    key = kind, "ranges"
+    if key not in rates.found:
+        rates.found[key] = list(_ranges_of(rates, kind))
+    return rates.found[key]
+
+
+def _ranges_of(rates: Rates, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     held = [
         (weight, rate.lo, rate.hi)
         for i, (weight, rate) in enumerate(zip(rates.weights[kind], rates.of(kind), strict=True))

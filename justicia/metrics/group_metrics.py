@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -126,7 +127,7 @@ class GroupMetrics:
         index = (
             pd.Index([group[0] for group in groups], name=names[0], dtype=object)
             if len(names) == 1
-            else pd.MultiIndex.from_tuples(groups, names=names)
+            else _multi_index(groups, names)
         )
         return pd.DataFrame(columns, index=index)
 
@@ -190,7 +191,9 @@ class GroupMetrics:
                     )
         names = [*self.grouping.sensitive[: self._n_controls], "measure", "comparison"]
         columns = ["value", "lo", "hi", "method", "exact_lo", "exact_hi", "undefined"]
-        return pd.DataFrame(rows, columns=columns, index=pd.MultiIndex.from_tuples(keys, names=names))
+        frame = pd.DataFrame(rows, columns=columns, index=_multi_index(keys, names), dtype=object)
+        numbers = [column for column in columns if column not in ("method", "undefined")]
+        return frame.astype(dict.fromkeys(numbers, np.float64))
 
     @property
     def _rate_columns(self) -> list[str]:
@@ -235,3 +238,15 @@ def _part(counts: OutcomeCounts, members: list[int]) -> OutcomeCounts:
         chosen(counts.false_positives),
         None if counts.squares is None else tuple(one[members] for one in counts.squares),
     )
+
+
+def _multi_index(keys: Sequence[Sequence[str]], names: Sequence[str]) -> pd.MultiIndex:
+    """An index of words; pandas itself takes longer to find them out again than all measures need."""
+    import pandas as pd
+
+    levels, codes = [], []
+    for column in zip(*keys, strict=True):
+        place = {word: position for position, word in enumerate(dict.fromkeys(column))}
+        levels.append(pd.Index(list(place), dtype=object))
+        codes.append([place[word] for word in column])
+    return pd.MultiIndex(levels=levels, codes=codes, names=list(names), verify_integrity=False)

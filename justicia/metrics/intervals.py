@@ -39,8 +39,8 @@ def wilson(k: np.ndarray, n: np.ndarray, confidence: float = 0.95, together: int
         middle = (rate + z * z / (2 * n)) / (1 + z * z / n)
         half = z / (1 + z * z / n) * np.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
     # At k = 0 and k = n one end is 0 or 1 exactly; float rounding would miss it.
-    lo = np.where(k == 0, 0.0, middle - half)
-    hi = np.where(k == n, 1.0, middle + half)
+    lo = np.where(k == 0, 0.0, np.maximum(middle - half, 0.0))
+    hi = np.where(k == n, 1.0, np.minimum(middle + half, 1.0))
     empty = n == 0
     return np.where(empty, np.nan, lo), np.where(empty, np.nan, hi)
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from justicia.enclosure import Enclosure
@@ -78,6 +78,7 @@ def bounded(draw):
     )
 
 
+@settings(deadline=None)
 @given(bounded(), st.sampled_from(sorted(MEASURES)), st.sampled_from(COMPARISONS))
 def test_bounds_hold_every_value_and_exact_rates_give_it(case, name, comparison):
     tpr, fpr, base, sizes, reference = case
@@ -102,6 +103,7 @@ def test_bounds_hold_every_value_and_exact_rates_give_it(case, name, comparison)
         assert found.value.lo - SLACK <= value <= found.value.hi + SLACK
 
 
+@settings(deadline=None)
 @given(bounded(), st.sampled_from(["disparate_impact", "statistical_parity_difference"]))
 def test_the_farthest_from_all_people_is_reached_by_some_rates_inside(case, name):
     """A group's distance from all people is bounded as tightly as its own share in them allows."""
@@ -121,6 +123,7 @@ def test_the_farthest_from_all_people_is_reached_by_some_rates_inside(case, name
         assert (found.lo if name == "disparate_impact" else found.hi) == pytest.approx(worst, abs=SLACK)
 
 
+@settings(deadline=None)
 @given(bounded())
 def test_precision_is_reached_at_the_corners(case):
     tpr, fpr, base, _, _ = case

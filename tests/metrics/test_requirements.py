@@ -6,7 +6,7 @@ import contextlib
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from justicia.enclosure import Enclosure
@@ -87,6 +87,7 @@ def test_requirements_that_cannot_be_read(text, says):
         parse_requirement(text)
 
 
+@settings(deadline=None)
 @given(st.text(min_size=1, max_size=12), st.text(min_size=1, max_size=12))
 def test_quoted_names_hold_any_character(column, value):
     quote = lambda text: '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'  # noqa: E731
@@ -96,6 +97,7 @@ def test_quoted_names_hold_any_character(column, value):
     assert held.where == ((column, value),)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_any_text_is_read_or_refused(text):
     for whole in (text, f"selection_rate[{text}]>=0.1"):

@@ -46,6 +46,11 @@ def test_learn_equals_enumerate(seed, monkeypatch):
                 assert one.hi <= other.hi + 1e-12
             for name, held in expected.measures.items():
                 one, other = held.verified, found.measures[name].verified
+                if name.startswith("predictive_parity"):
+                    # The extremes of selection rates are not those of precision: it is bounded by what is known.
+                    if one.value is not None:
+                        assert other.value.lo - 1e-9 <= one.value.lo <= one.value.hi <= other.value.hi + 1e-9
+                    continue
                 assert one.undefined == other.undefined
                 if one.value is not None:
                     assert float(other.value.lo) == pytest.approx(float(one.value.lo), abs=1e-9)
