@@ -51,7 +51,7 @@ def assert_requirement(audit: _Audit, *requirements: str) -> None:
     --------
     >>> import justicia
     >>> from justicia.testing import assert_requirement
-    >>> assert_requirement(justicia.verify("tree", "titanic"), "disparate_impact>=0.1")
+    >>> assert_requirement(justicia.verify("tree", "titanic"), "disparate_impact>=0.05")
     """
     __tracebackhide__ = True
     if not requirements:

@@ -15,8 +15,10 @@ from sklearn.tree import DecisionTreeClassifier
 import justicia
 from justicia.cli import main
 from justicia.errors import GroupingError, RequirementError
+from justicia.judging import RequirementAudit
 from justicia.population.networks import network_from_text
 from justicia.report.json import schema
+from justicia.report.junit import junit_xml
 from justicia.testing import assert_requirement
 
 
@@ -108,6 +110,15 @@ def test_junit_counts_and_escapes(gate, tmp_path):
     suite = root.find("testsuite")
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
     assert "smallest selection_rate" in suite.find("testcase/failure").get("message")
+
+
+def test_junit_holds_what_xml_cannot():
+    text = junit_xml([RequirementAudit("a\x00b", "breached", 'c\ud800 <d> "e"\n]]>')], "\x1b", "<m>")
+    case = ElementTree.fromstring(text.encode()).find("testsuite/testcase")
+    assert case.get("name") == "a\ufffdb"
+    assert case.find("failure").get("message").startswith('c\ufffd <d> "e"')
+    empty = ElementTree.fromstring(junit_xml([]).encode())
+    assert empty.get("tests") == "0"
 
 
 def test_filters_are_judged_in_every_grouping_that_has_them():

@@ -173,12 +173,10 @@ def _values(
     if name not in frame.columns:
         raise TableError(f"{words} is not in the table{did_you_mean(name, frame.columns)}")
     column = frame[name]
-    codes, order, absent = _known_values(column, name, words) if edges is None else _binned(column, name, edges)
-    if absent.any() and missing != "group":
-        raise GroupingError(
-            f"{words} has no value in {counted(int(absent.sum()), 'row')} of {len(column):,}: "
-            "pass --missing group to make them a group, or --missing drop to leave them out"
-        )
+    if edges is None:
+        codes, order, absent = _known_values(column, name, words, missing)
+    else:
+        codes, order, absent = _binned(column, name, words, edges, missing)
     if absent.any():
         if MISSING in order:
             raise GroupingError(f"{words} has both empty cells and the word {MISSING}: rename one")
@@ -187,12 +185,24 @@ def _values(
     return codes, order
 
 
-def _binned(column: pd.Series[Any], name: str, edges: Sequence[float]) -> tuple[np.ndarray, list[str], np.ndarray]:
+def _check_missing(absent: np.ndarray, words: str, missing: str) -> None:
+    """Refuse empty cells that nothing is to be done about, before anything else is said of the column."""
+    if missing != "group" and absent.any():
+        raise GroupingError(
+            f"{words} has no value in {counted(int(absent.sum()), 'row')} of {len(absent):,}: "
+            "pass --missing group to make them a group, or --missing drop to leave them out"
+        )
+
+
+def _binned(
+    column: pd.Series[Any], name: str, words: str, edges: Sequence[float], missing: str
+) -> tuple[np.ndarray, list[str], np.ndarray]:
     """Classes of a numeric column between edges, as `_known_values`; a value on an edge belongs to the class below."""
     import pandas as pd
 
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     absent = column.isna().to_numpy()
+    _check_missing(absent, words, missing)
     text = column[np.isnan(numbers) & ~absent]
     if len(text):
         raise GroupingError(f"--bins {name}: the column holds {listed(text.unique(), 3)}, which is not a number")
@@ -202,7 +212,9 @@ def _binned(column: pd.Series[Any], name: str, edges: Sequence[float]) -> tuple[
     return np.searchsorted(np.asarray(edges, dtype=np.float64), numbers, side="left"), order, absent
 
 
-def _known_values(column: pd.Series[Any], name: str, words: str) -> tuple[np.ndarray, list[str], np.ndarray]:
+def _known_values(
+    column: pd.Series[Any], name: str, words: str, missing: str
+) -> tuple[np.ndarray, list[str], np.ndarray]:
     """Codes and values of a column as they are, and which cells are empty; their code means nothing."""
     import pandas as pd
 
@@ -211,6 +223,7 @@ def _known_values(column: pd.Series[Any], name: str, words: str) -> tuple[np.nda
     except TypeError as error:
         raise GroupingError(f"{words} holds values that are no single words or numbers") from error
     absent = codes < 0
+    _check_missing(absent, words, missing)
     values = list(uniques)
     if isinstance(column.dtype, pd.CategoricalDtype):
         values += [value for value in column.cat.categories if value not in set(values)]
