@@ -16,6 +16,7 @@ from justicia.errors import EncodingMismatchError, InputError, JusticiaError
 
 if TYPE_CHECKING:
     from justicia.audit import Audit, verify
+    from justicia.decisions import DecisionsAudit, audit_decisions
     from justicia.enclosure import Enclosure
     from justicia.encoding import encode
     from justicia.population.stored import PopulationFile
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Audit",
+    "DecisionsAudit",
     "Enclosure",
     "EncodingMismatchError",
     "InputError",
     "JusticiaError",
     "PopulationFile",
     "__version__",
+    "audit_decisions",
     "encode",
     "fit_population",
     "read_population",
@@ -37,6 +40,8 @@ __all__ = [
 
 _LAZY = {
     "Audit": "justicia.audit",
+    "DecisionsAudit": "justicia.decisions",
+    "audit_decisions": "justicia.decisions",
     "Enclosure": "justicia.enclosure",
     "PopulationFile": "justicia.population.stored",
     "fit_population": "justicia.population_files",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from justicia import encoders, models, solvers, tables
 from justicia.bootstrap import check_replicates
 from justicia.cautions import warn_of_fit, warn_of_programs, warn_of_weakness, warn_of_width
-from justicia.choices import check_choices, check_numbers
+from justicia.choices import ROWS_MISSING_WAYS, check_choices, check_numbers
 from justicia.collecting import Announcements
 from justicia.comparison import GroupingAudit, compare
 from justicia.conditional import conditional_audit, settle_factors, strata_groupings
@@ -28,10 +28,12 @@ from justicia.inputs import (
     drop_missing,
     settle_inputs,
 )
-from justicia.judging import RequirementAudit, exit_code_of, judge_all
+from justicia.judging import RequirementAudit, exit_code_of
 from justicia.metrics import REMAINING, check_filters, measure, measure_name, parse_reference, reference_positions
 from justicia.questions import Question
+from justicia.ranges import judge_with_ranges
 from justicia.remaining import as_mediators, check_mediators, remaining_rates
+from justicia.rows import RowOptions, decided, layout_of, with_ranges
 from justicia.shifting import check_shift, shift_rates
 from justicia.uncertainty import uncertainty_of
 from justicia.words import counted, listed
@@ -43,11 +45,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from justicia.given import Seen
+    from justicia.ll144 import Layout
     from justicia.population import Population
     from justicia.population.domain import Domain
     from justicia.population.networks import Network
     from justicia.population.stored import PopulationFile
     from justicia.tables.one_hot import OneHot
+    from justicia.tables.weights import Weights
     from justicia.watching import Progress
 
 __all__ = ["Audit", "verify"]
@@ -97,6 +101,13 @@ class Audit:
         The features that the decision is over, cut into cells.
     unanswered : int
         Questions that an outside solver gave no answer to.
+    missing : str
+        What happened to people without a value in a sensitive column.
+    weights : Weights or None
+        Of the rows.
+    min_group : int
+        0 where it was not asked for.
+    layout : Layout or None
     """
 
     model: models.ModelFile
@@ -123,6 +134,10 @@ class Audit:
     columns: tuple[str, ...] = ()
     domain: Domain | None = None
     unanswered: int = 0
+    missing: str = "error"
+    weights: Weights | None = None
+    min_group: int = 0
+    layout: Layout | None = None
 
     @property
     def by_group(self) -> pd.DataFrame:
@@ -135,9 +150,17 @@ class Audit:
         return self.groupings[0].population
 
     def population_file(self) -> PopulationFile:
-        """The populations that the rates were found under, to be written with its `to_json`."""
+        """The populations that the rates were found under, to be written with its `to_json`.
+
+        Raises
+        ------
+        InputError
+            When they hold rows of people, and these have weights that are no whole numbers.
+        """
         from justicia.population_files import population_of_audit
 
+        if self.weights is not None:
+            self.weights.check_whole(self.population.structure)
         return population_of_audit(self)
 
     def measure(self, name: str, comparison: str = "between_groups") -> Enclosure | None:
@@ -331,6 +354,12 @@ def verify(
     one_hot: Mapping[str, Sequence[str]] | bool | None = None,
     missing: str = "error",
     bins: Mapping[str, Sequence[Any]] | None = None,
+    weight: str | None = None,
+    weight_kind: str = "sampling",
+    tests: bool = False,
+    layout: str | None = None,
+    min_group: int = 0,
+    suppress_below: int = 0,
     na: Sequence[str] = (),
     delimiter: str | None = None,
     encoding: str = "utf-8",
@@ -409,9 +438,25 @@ def verify(
     one_hot : mapping of str to sequence of str, or False, optional
         Columns that were one-hot encoded, by the name of their feature. Others are found; False: there are none.
     missing : str
-        What happens to people without a value in a sensitive column: "error", "group" (they are a group) or "drop".
+        What happens to people without a value in a sensitive column: "error", "group" (they are a group), "drop", or
+        "bounds": they are dropped, and the rows' rates and ratios have ranges over all groups that they may be in.
     bins : mapping of str to sequence of float, optional
         Edges at which numeric sensitive columns are cut; a value on an edge belongs to the class below it.
+    weight : str, optional
+        Column of row weights, at least 0, which the model is not trained on: in the population's counts, and in every
+        rate and measure of the rows. Rows of weight 0 are left out.
+    weight_kind : str
+        "sampling": a row stands for that many people; intervals and tests count by Kish's effective sample size.
+        Whole-number weights count in the population as that many rows, others are scaled to a mean of 1. "frequency": a
+        row is that many equal rows, in all that is computed.
+    tests : bool
+        Test every group of the rows against the one with the highest rate; see `justicia.metrics.adverse_impact`.
+    layout : str, optional
+        "ll144": the rows in the layout of New York City's Local Law 144; see `justicia.ll144`.
+    min_group : int
+        Groups with fewer rows are listed, and left out of extremes, measures and tests.
+    suppress_below : int
+        Not for models: verified rates follow from the counts that would be suppressed. See `audit_decisions`.
     na, delimiter, encoding
         How a CSV file is read; see `justicia.tables.read_table`.
     seed : int
@@ -444,8 +489,15 @@ def verify(
     """
     check_numbers(confidence, time_limit, tolerance, delta)
     replicates = check_replicates(bootstrap, confidence)
-    check_choices(search, missing)
+    check_choices(search, missing, ROWS_MISSING_WAYS)
     radius = check_shift(shift, search, bounds=bounds, bootstrap=replicates)
+    rows = RowOptions(weight, weight_kind, tests, layout, min_group, missing)
+    rows.check(
+        search,
+        suppress_below,
+        mediators,
+        {"given": given, "check_fit": check_fit, "bounds": bounds, "bootstrap": bootstrap},
+    )
 
     with Announcements() as said:
         requirements = as_requirements(require)
@@ -458,10 +510,10 @@ def verify(
         inputs = settle_inputs(
             model, data, y, sensitive_features,
             label=label, na=na, delimiter=delimiter, encoding=encoding, seed=seed, trust=trust_model,
-            progress=progress,
+            progress=progress, weight=weight, weight_kind=weight_kind,
         )  # fmt: skip
         fitted = models.unwrap(inputs.file.predictor)
-        columns = columns_for_model(fitted, inputs.table, as_names(features), inputs.label)
+        columns = columns_for_model(fitted, inputs.table, as_names(features), inputs.label, weight)
         seen = collapse_one_hot(fitted, inputs.table, columns, one_hot, inputs.label)
         named = inputs.groupings
         if file is not None:
@@ -470,8 +522,9 @@ def verify(
         factors = settle_factors(factors, found, list(seen.table.people.columns))
         cut = [*found, factors] if factors else found
         edges = tables.check_bins(given_bins(file, bins, found) if file is not None else bins or {}, cut)
-        if missing == "drop":
-            seen = drop_missing(seen, cut)
+        everyone, kept = seen, None
+        if rows.drops:
+            seen, kept = drop_missing(seen, cut)
         table, frame = seen.table, seen.frame
         fitted = models.with_native_categories(seen.fitted, frame)
         roles = tables.assign_roles(
@@ -494,6 +547,7 @@ def verify(
         _announce_features(domain.names, table, unseen)
 
         tolerance = engine.tolerance if tolerance is None else tolerance
+        weights = inputs.weights if kept is None or inputs.weights is None else inputs.weights.of_rows(kept)
         groups = [tables.group_rows(table.people, names, bins=edges, missing=missing) for names in roles.groupings]
         strata_of = strata_groupings(table.people, roles.groupings, factors, edges, missing)
         stored = None
@@ -515,8 +569,8 @@ def verify(
         question = Question(
             decision, domain, points, frame, [*groups, *strata_of.values()], roles.strata,
             structure, engine, solvers.Effort(search, time_limit, tolerance, delta),
-            () if radius or between else requirements, progress,
-            seen.one_hot, seen.expansion, stored, frozenset(edges),
+            () if radius or between or min_group else requirements, progress,
+            seen.one_hot, seen.expansion, stored, frozenset(edges), None if weights is None else weights.of_population,
         )  # fmt: skip
         groupings, first = [], None
         for grouping, position in zip(groups, references, strict=True):
@@ -546,19 +600,27 @@ def verify(
                 grouping, asked.people, asked.solution, check.selected, strata, confidence, held_out, uncertainty,
                 shifts, position,
                 conditional_audit(question, grouping, strata_of, check.selected, confidence, position, radius),
-                remaining,
+                None if weights is None else weights.values, min_group, tests, remaining,
             )  # fmt: skip
             groupings.append(replace(compared, cross_check=checked))
         warn_of_weakness(groupings, roles, check, asked=inputs.label is not None)
         warn_of_programs(groupings)
         warn_of_width(groupings, tolerance, time_limit, interrupted=question.effort.interruption.pressed)
         warn_of_fit(groupings, given=file is not None)
-        verdicts = judge_all(requirements, groupings)
+        laid_out = None
+        if missing == "bounds" or layout is not None:
+            rule = decided(everyone, fitted, roles.favorable, roles.favorable_text)
+            if missing == "bounds":
+                groupings = [with_ranges(one, everyone.table, rule, edges, min_group) for one in groupings]
+            if layout is not None:
+                laid_out = layout_of(everyone.table, named, rule, edges)
+        verdicts = judge_with_ranges(requirements, groupings)
 
     return Audit(
         inputs.file, fitted, table, roles, domain.names, unseen, decision, added, check, tuple(groupings), verdicts,
         search, tolerance, confidence, said.announcements, said.warnings, None if command is None else tuple(command),
         file, edges, tuple(seen.one_hot), first, tuple(columns), domain, getattr(engine, "unanswered", 0),
+        missing, weights, min_group, laid_out,
     )  # fmt: skip
 
 

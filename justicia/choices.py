@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 from justicia.errors import InputError
 from justicia.solvers import SEARCHES
 from justicia.words import did_you_mean
 
-__all__ = ["MISSING_WAYS", "check_choices", "check_numbers"]
+__all__ = ["LAYOUTS", "MISSING_WAYS", "ROWS_MISSING_WAYS", "check_choices", "check_numbers", "check_rows"]
 
 MISSING_WAYS = ("error", "group", "drop")
 """What may happen to people without a value in a sensitive column."""
+ROWS_MISSING_WAYS = (*MISSING_WAYS, "bounds")
+"""The same where rates of the rows are reported."""
+LAYOUTS = ("ll144",)
 
 
-def check_choices(search: str, missing: str) -> None:
+def check_choices(search: str, missing: str, ways: Sequence[str] = MISSING_WAYS) -> None:
     """Refuse words that name no choice."""
-    for name, word, choices in (("search", search, SEARCHES), ("missing", missing, MISSING_WAYS)):
+    for name, word, choices in (("search", search, SEARCHES), ("missing", missing, ways)):
         if word not in choices:
             raise InputError(f"{name} cannot be {word!r}{did_you_mean(word, choices)}")
+
+
+def check_rows(missing: str, layout: str | None, min_group: Any, suppress_below: Any, *, weighted: bool) -> None:
+    """Refuse choices about the rows' decisions that mean nothing, or that exclude each other."""
+    check_choices(SEARCHES[0], missing, ROWS_MISSING_WAYS)
+    if layout is not None and layout not in LAYOUTS:
+        raise InputError(f"layout cannot be {layout!r}{did_you_mean(layout, LAYOUTS)}")
+    for name, number in (("min_group", min_group), ("suppress_below", suppress_below)):
+        if isinstance(number, bool) or not isinstance(number, Integral) or number < 0:
+            raise InputError(f"{name} is a number of people, not {number!r}")
+    if missing == "bounds" and suppress_below:
+        raise InputError("ranges over people of unknown group give small groups away: leave one of the two options out")
+    if missing == "bounds" and weighted:
+        raise InputError(
+            "ranges over people of unknown group count people: leave the weights out, or drop these people"
+        )
+    if layout is not None and weighted:
+        raise InputError("the LL144 layout counts people: leave the weights out")
+    if layout is not None and missing == "group":
+        raise InputError("the LL144 layout counts people of unknown category apart: leave --missing group out")
 
 
 def check_numbers(confidence: Any, time_limit: Any, tolerance: Any, delta: Any) -> None:

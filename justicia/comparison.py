@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from justicia.enclosure import Enclosure
+from justicia.errors import GroupingError
 from justicia.fitting import Fit, measure_fit
 from justicia.measuring import Evidence, MeasureAudit, measures_of, verified_rates
-from justicia.metrics import OutcomeCounts, count_outcomes, sample_measures, simultaneous_clopper_pearson, wilson
+from justicia.metrics import OutcomeCounts, sample_measures, simultaneous_clopper_pearson, wilson
 from justicia.uncertainty import Uncertainty, error_sizes
+from justicia.weighing import counts_of_groups, impact_of, people_counts
+from justicia.words import counted
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.conditional import ConditionalAudit
     from justicia.cross_checking import CrossCheck
+    from justicia.metrics.adverse_impact import AdverseImpact
+    from justicia.metrics.assignments import Assignments
     from justicia.population import Population
     from justicia.questions import Asked
     from justicia.remaining import Remaining
@@ -34,6 +39,7 @@ __all__ = [
     "SampleRate",
     "Stratum",
     "compare",
+    "sample_rates",
 ]
 
 
@@ -92,6 +98,8 @@ class GroupAudit:
         Share of people with favorable true outcome among the selected ones, by the verified rates and the group's base
         rate; None without a label, and where certainly nobody is selected.
     sample_precision : SampleRate or None
+    weight : tuple of (float, float), or None
+        Weights of all rows and of the selected ones; None when each row counts once.
     remaining : dict of str to Enclosure
         The same rates with the mediators of the most favored group, where mediators are named.
     remaining_intervals : dict of str to Enclosure
@@ -116,6 +124,7 @@ class GroupAudit:
     shift: dict[str, ShiftedRate] = field(default_factory=dict)
     precision: Enclosure | None = None
     sample_precision: SampleRate | None = None
+    weight: tuple[float, float] | None = None
     remaining: dict[str, Enclosure] = field(default_factory=dict)
     remaining_intervals: dict[str, Enclosure] = field(default_factory=dict)
 
@@ -168,6 +177,12 @@ class GroupingAudit:
         Rates of all groups from every source, in the order of `groups`, without the empty ones.
     conditional : ConditionalAudit or None
         The same inside each stratum of a lawful factor; None when none was named.
+    adverse_impact : AdverseImpact or None
+        The rows' groups against the one with the highest rate; None when tests were not asked for.
+    missing : Assignments or None
+        Ranges of the rows' rates over people of unknown group; None when they were not asked for.
+    possible : tuple of dict of str to str
+        The groups that `missing` is about.
     remaining : Remaining or None
         Rates and measures with the mediators of the most favored group; None when there are none.
     cross_check : CrossCheck or None
@@ -188,6 +203,9 @@ class GroupingAudit:
     shifts: Mapping[str, Shift]
     evidence: Evidence
     conditional: ConditionalAudit | None = None
+    adverse_impact: AdverseImpact | None = None
+    missing: Assignments | None = None
+    possible: tuple[dict[str, str], ...] = ()
     remaining: Remaining | None = None
     cross_check: CrossCheck | None = None
 
@@ -316,6 +334,9 @@ def compare(
     shifts: Mapping[str, Shift] | None = None,
     reference: int | None = None,
     conditional: ConditionalAudit | None = None,
+    weights: np.ndarray | None = None,
+    min_group: int = 0,
+    tests: bool = False,
     remaining: Remaining | None = None,
 ) -> GroupingAudit:
     """Audit one grouping.
@@ -342,8 +363,19 @@ def compare(
         Position of the reference group.
     conditional : ConditionalAudit, optional
         Strata of a lawful factor.
+    weights : float64 array of shape (n_rows,), optional
+        Of the rows.
+    min_group : int
+        Groups with fewer rows are listed, and left out of extremes, measures and tests.
+    tests : bool
+        Whether the rows' groups are tested against the one with the highest rate.
     remaining : Remaining, optional
         Rates and measures with the mediators of the most favored group.
+
+    Raises
+    ------
+    GroupingError
+        When no group has that many rows.
     """
     uncertainty = Uncertainty() if uncertainty is None else uncertainty
     shifts = {} if shifts is None else shifts
@@ -363,17 +395,25 @@ def compare(
     for kind, shift in shifts.items():
         verified[kind] = [None if one is None else one.within for one in shift.rates]
         inner[kind] = tuple(None if one is None else one.interval for one in shift.rates)
-    counts = _counts(groups, selected, strata)
+    counts = _counts(groups, selected, strata, weights)
+    rows = counts if weights is None else _counts(groups, selected, strata)
+    few = frozenset(np.flatnonzero((rows.n > 0) & (rows.n < min_group)).tolist())
+    kept = frozenset(range(n_groups)) - few
+    if few and not any(rows.n[i] for i in kept):
+        raise GroupingError(f"no group of {' x '.join(groups.sensitive)} has {min_group:,} rows: lower --min-group")
+    samples_of_all = sample_measures(counts, reference=reference, confidence=confidence)
     evidence = Evidence(
         verified_rates(verified, sizes, reference, rests),
-        sample_measures(counts, reference=reference, confidence=confidence),
+        samples_of_all,
         verified_rates(_narrowed(verified, inner), sizes, reference, rests) if any(map(any, inner.values())) else None,
         unshifted,
     )
-    samples = {kind: _sample_rates(*counts.of(kind), confidence) for kind in counts.kinds}
+    if few:
+        evidence = evidence.of_groups(kept)
+    samples = {kind: sample_rates(counts, kind, confidence) for kind in counts.kinds}
     none: list[Any] = [None] * n_groups
     precision = (evidence.verified.precision if evidence.verified is not None else ()) or none
-    k, n, positives, negatives = counts.selected, counts.n, counts.positives, counts.negatives
+    k, n, positives, negatives = rows.selected, rows.n, rows.positives, rows.negatives
     audits = [
         GroupAudit(
             groups.named(group),
@@ -383,7 +423,7 @@ def compare(
             None if negatives is None else int(negatives[i]),
             verified["selection_rate"][i],
             samples["selection_rate"][i],
-            _note(int(n[i]), i < n_known),
+            _note(int(n[i]), i < n_known, min_group),
             verified.get("tpr", none)[i],
             verified.get("fpr", none)[i],
             samples.get("tpr", none)[i],
@@ -394,6 +434,7 @@ def compare(
             {kind: rate for kind, shift in shifts.items() if (rate := shift.rates[i]) is not None},
             precision[i],
             samples.get("precision", none)[i],
+            None if weights is None else (float(counts.n[i]), float(counts.selected[i])),
             {} if remaining is None else remaining.of_group(remaining.rates, i),
             {} if remaining is None else remaining.of_group(remaining.intervals, i),
         )
@@ -407,22 +448,40 @@ def compare(
         population,
         solution,
         strata,
-        _extreme(audits, solution.best, n_known),
-        _extreme(audits, solution.worst, n_known),
+        _extreme(audits, _end(solution, kept, n_known, largest=True), n_known, few),
+        _extreme(audits, _end(solution, kept, n_known, largest=False), n_known, few),
         measures_of(evidence, uncertainty),
-        measure_fit(groups, solution.enclosures, k, n, confidence),
+        measure_fit(groups, solution.enclosures, *counts.effective("selection_rate"), confidence),
         held_out,
         uncertainty,
         shifts,
         evidence,
         conditional,
-        remaining,
+        _impact(counts, few, confidence) if tests else None,
+        remaining=remaining,
     )
+
+
+def _impact(counts: OutcomeCounts, few: frozenset[int], confidence: float) -> AdverseImpact:
+    """Tests of the groups that are compared, at their positions among all."""
+    kept = [i for i in range(len(counts.n)) if i not in few]
+    held = impact_of(counts_of_groups(counts, kept), confidence)
+    moved = tuple(replace(one, position=kept[one.position]) for one in held.groups)
+    return replace(held, reference=None if held.reference is None else kept[held.reference], groups=moved)
+
+
+def _end(solution: Solution, kept: frozenset[int], n_known: int, *, largest: bool) -> int:
+    """Position of an extreme group among those that are compared."""
+    if len(kept & set(range(n_known))) in (0, n_known):
+        return solution.best if largest else solution.worst
+    lo, hi = (solution.lo, solution.hi) if solution.interval is None else solution.interval
+    known = sorted(i for i in kept if i < n_known)
+    return max(known, key=lambda i: lo[i]) if largest else min(known, key=lambda i: hi[i])
 
 
 def _spread(population: Population | None, kept: np.ndarray, n_groups: int) -> np.ndarray:
     """People of a population's groups, at their positions in the grouping."""
-    held = np.zeros(n_groups, dtype=np.int64)
+    held = np.zeros(n_groups, dtype=np.int64 if population is None else population.sizes.dtype)
     if population is not None:
         held[kept] = population.sizes
     return held
@@ -444,33 +503,41 @@ def _narrowed(
     }
 
 
-def _note(n: int, known: bool) -> str | None:
+def _note(n: int, known: bool, min_group: int) -> str | None:
+    if 0 < n < min_group:
+        return f"fewer than {counted(min_group, 'row')}: left out of every measure"
     if not known:
         return "unknown: the population has nobody of this group"
     return None if n else "no rows: the rate is that of the population alone"
 
 
-def _counts(groups: Grouping, selected: np.ndarray, strata: Mapping[str, Stratum]) -> OutcomeCounts:
+def _counts(
+    groups: Grouping, selected: np.ndarray, strata: Mapping[str, Stratum], weights: np.ndarray | None = None
+) -> OutcomeCounts:
     """People of each group by decision and true outcome."""
     if not strata:
-        return count_outcomes(groups.codes, len(groups.groups), selected)
+        return people_counts(groups.codes, len(groups.groups), selected, None, None, weights)
     positive, negative = strata["tpr"].rows, strata["fpr"].rows
-    return count_outcomes(groups.codes, len(groups.groups), selected, positive, positive | negative)
+    return people_counts(groups.codes, len(groups.groups), selected, positive, positive | negative, weights)
 
 
-def _sample_rates(k: np.ndarray, n: np.ndarray, confidence: float) -> list[SampleRate | None]:
-    lo, hi = wilson(k, n, confidence)
-    together = map(Enclosure, *(end.tolist() for end in simultaneous_clopper_pearson(k, n, confidence)))
+def sample_rates(counts: OutcomeCounts, kind: str, confidence: float) -> list[SampleRate | None]:
+    """Rates of the rows with their intervals; those of weighted rows count people by their effective number."""
+    k, n = counts.of(kind)
+    few, size = counts.effective(kind)
+    lo, hi = wilson(few, size, confidence)
+    together = map(Enclosure, *(end.tolist() for end in simultaneous_clopper_pearson(few, size, confidence)))
+    method = "wilson" if counts.squares is None else "wilson, effective sample size"
     return [
-        SampleRate(Fraction(int(k[i]), int(n[i])), float(lo[i]), float(hi[i]), "wilson", held) if n[i] else None
-        for i, held in enumerate(together)
+        SampleRate(Fraction(a) / Fraction(b), float(lo[i]), float(hi[i]), method, held) if b else None
+        for i, (a, b, held) in enumerate(zip(k.tolist(), n.tolist(), together, strict=True))
     ]
 
 
-def _extreme(audits: Sequence[GroupAudit], index: int, n_known: int) -> Extreme:
+def _extreme(audits: Sequence[GroupAudit], index: int, n_known: int, few: frozenset[int]) -> Extreme:
     """The group at a position, among the first ones, whose rates are known."""
     enclosures = [rate for audit in audits[:n_known] if (rate := audit.selection_rate) is not None]
     own = enclosures[index]
-    rest = [i for i in range(len(enclosures)) if i != index and enclosures[i].overlaps(own)]
+    rest = [i for i in range(len(enclosures)) if i not in few and i != index and enclosures[i].overlaps(own)]
     tied = bool(rest) and all(enclosures[i].exact for i in (index, *rest))
     return Extreme(audits[index].group, own, tuple(audits[i].group for i in (index, *rest)), tied)

@@ -270,8 +270,10 @@ class _Check:
         codes, kept = self.grouping.codes, self.asked.kept
         rows = np.ones(len(codes), dtype=bool) if self.kind == "selection_rate" else self.question.strata[self.kind]
         size = len(self.grouping.groups)
-        n = np.bincount(codes[rows], minlength=size)[kept]
-        rates = np.bincount(codes[rows & self.selected], minlength=size)[kept] / np.maximum(n, 1)
+        weights = np.ones(len(codes)) if self.question.weights is None else self.question.weights
+        n = np.bincount(codes[rows], weights[rows], minlength=size)[kept]
+        chosen = rows & self.selected
+        rates = np.bincount(codes[chosen], weights[chosen], minlength=size)[kept] / np.where(n > 0, n, 1.0)
         return np.where(n > 0, rates, 0.0), np.where(n > 0, rates, 1.0), None
 
     def _by_engine(self, engine: Solver) -> tuple[np.ndarray, np.ndarray, int | None]:

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.comparison import GroupAudit, GroupingAudit
+    from justicia.decision_groups import DecisionGrouping
     from justicia.uncertainty import Uncertainty
 
-__all__ = ["audit_frame", "group_frame", "stratum_frame"]
+__all__ = ["audit_frame", "decision_frame", "group_frame", "stratum_frame"]
 
 
 def group_frame(grouping: GroupingAudit) -> pd.DataFrame:
@@ -128,3 +129,32 @@ def stratum_frame(grouping: GroupingAudit) -> pd.DataFrame:
     keys = [tuple(stratum.stratum.values()) for stratum in held.strata]
     index = pd.MultiIndex.from_tuples(keys, names=list(held.factors))
     return pd.DataFrame(rows, index=index.get_level_values(0) if len(held.factors) == 1 else index)
+
+
+def decision_frame(grouping: DecisionGrouping) -> pd.DataFrame:
+    """One row a group, indexed by the sensitive columns; NaN where a rate is undefined, or suppressed."""
+    import pandas as pd
+
+    from justicia.decision_groups import SUPPRESSED
+
+    rows = []
+    for group in grouping.groups:
+        hidden = group.note == SUPPRESSED
+        sample = None if hidden else group.sample_rate
+        row = {
+            "n": np.nan if hidden else group.n,
+            "selected": np.nan if hidden else group.selected,
+            "sample_rate": np.nan if sample is None else float(sample.value),
+            "sample_lo": np.nan if sample is None else sample.lo,
+            "sample_hi": np.nan if sample is None else sample.hi,
+        }
+        if group.weight is not None and not hidden:
+            row["weight"] = group.weight[0]
+        if len(grouping.evidence.samples.counts.kinds) > 1:
+            for kind in ("tpr", "fpr", "precision"):
+                rate = None if hidden else getattr(group, f"sample_{kind}")
+                row[f"sample_{kind}"] = np.nan if rate is None else float(rate.value)
+        rows.append({**row, "note": group.note})
+    keys = [tuple(group.group.values()) for group in grouping.groups]
+    index = pd.MultiIndex.from_tuples(keys, names=list(grouping.sensitive))
+    return pd.DataFrame(rows, index=index.get_level_values(0) if len(grouping.sensitive) == 1 else index)

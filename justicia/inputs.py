@@ -16,6 +16,7 @@ from justicia.errors import EncodingMismatchError, InputError, LabelError, Table
 from justicia.metrics import Requirement, parse_requirement
 from justicia.tables.one_hot import OneHot, collapse, settle_one_hot
 from justicia.tables.roles import find_groupings
+from justicia.tables.weights import Weights, without_weightless
 from justicia.words import counted, did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ __all__ = [
     "as_list",
     "as_names",
     "as_requirements",
+    "beside",
     "collapse_one_hot",
     "columns_for_model",
     "drop_missing",
@@ -75,12 +77,15 @@ class Inputs:
     groupings : list of list of str, or None
         Sensitive columns of each grouping; None when they are to be found.
     label : str or None
+    weights : Weights or None
+        Of the rows.
     """
 
     file: models.ModelFile
     table: tables.Table
     groupings: list[list[str]] | None
     label: str | None
+    weights: Weights | None = None
 
 
 def settle_inputs(
@@ -96,6 +101,8 @@ def settle_inputs(
     seed: int,
     trust: bool,
     progress: Progress | None = None,
+    weight: str | None = None,
+    weight_kind: str = "sampling",
 ) -> Inputs:
     """Load or train the model, read the table, and put columns that were given apart beside it."""
     trained_here = isinstance(model, str) and model in models.TRAINABLE and not Path(model).exists()
@@ -106,9 +113,12 @@ def settle_inputs(
     table, groupings, label = settle_table(
         data, y, sensitive_features, label=label, na=na, delimiter=delimiter, encoding=encoding, strip=strip
     )
+    weights = None
+    if weight is not None:
+        table, weights = without_weightless(table, weight, weight_kind)
     if file is None:
-        file, label = _trained(str(model), table, label, groupings, seed, progress)
-    return Inputs(file, table, groupings, label)
+        file, label = _trained(str(model), table, label, groupings, seed, progress, weight)
+    return Inputs(file, table, groupings, label, weights)
 
 
 def settle_table(
@@ -130,14 +140,14 @@ def settle_table(
         As `Inputs` has them.
     """
     table = tables.read_table(data, na=na, delimiter=delimiter, encoding=encoding, strip=strip)
-    groupings, beside = _settle_sensitive(sensitive_features, table.frame)
+    groupings, given = _settle_sensitive(sensitive_features, table.frame)
     if y is not None:
         if label is not None:
             raise InputError("y and label are both given: the true outcome is one or the other")
         label, values = _settle_y(y)
-        beside[label] = values
+        given[label] = values
     index = getattr(data, "index", None)
-    table = replace(table, beside={name: _beside(name, values, table.frame, index) for name, values in beside.items()})
+    table = replace(table, beside={name: beside(name, values, table.frame, index) for name, values in given.items()})
     return table, groupings, label
 
 
@@ -173,7 +183,13 @@ def _settle_y(y: Any) -> tuple[str, Any]:
     return str(name) if name is not None else _LABEL, values
 
 
-def _beside(name: str, values: Any, frame: pd.DataFrame, index: Any) -> pd.Series[Any]:
+def beside(name: str, values: Any, frame: pd.DataFrame, index: Any = None) -> pd.Series[Any]:
+    """Values given apart as a column of the table, whose rows they have to be in the order of.
+
+    Raises
+    ------
+    InputError
+    """
     import pandas as pd
 
     if getattr(values, "ndim", 1) != 1:
@@ -257,6 +273,7 @@ def _trained(
     groupings: list[list[str]] | None,
     seed: int,
     progress: Progress | None,
+    weight: str | None = None,
 ) -> tuple[models.ModelFile, str]:
     """A model fitted on the table's features, and the label that it was fitted to."""
     import sklearn
@@ -271,7 +288,9 @@ def _trained(
         raise TableError(f"label column {label!r} is not in the table{did_you_mean(label, people.columns)}")
     find_groupings(table, groupings)
     left_out = {} if described is None else described.not_features
-    features = [str(column) for column in table.frame.columns if column != label and column not in left_out]
+    features = [
+        str(column) for column in table.frame.columns if column not in (label, weight) and column not in left_out
+    ]
     for column, reason in left_out.items():
         if column in table.frame.columns:
             logger.info("column %s (%s) is left out of the model that is trained here", column, reason)
@@ -287,7 +306,11 @@ _UNDERSCORED = ("lightgbm.sklearn.LGBMClassifier", "justicia.models.native_files
 
 
 def columns_for_model(
-    fitted: models.FittedModel, table: tables.Table, features: Sequence[str] | None, label: str | None
+    fitted: models.FittedModel,
+    table: tables.Table,
+    features: Sequence[str] | None,
+    label: str | None,
+    weight: str | None = None,
 ) -> list[str]:
     """Names of the table's columns that the model takes, in its order."""
     frame = table.frame
@@ -310,7 +333,7 @@ def columns_for_model(
         return wanted
     if features is None:
         outcome = label or (table.description.label if table.description is not None else None)
-        names = [str(name) for name in frame.columns if name != outcome]
+        names = [str(name) for name in frame.columns if name not in (outcome, weight)]
         if len(names) != fitted.n_columns:
             raise TableError(
                 f"the model was fitted without column names and takes {counted(fitted.n_columns, 'column')}; the table "
@@ -380,19 +403,22 @@ def collapse_one_hot(
     return Collapsed(models.expanded(fitted, expansion), table, frame, held, expansion)
 
 
-def drop_missing(seen: Collapsed, groupings: Sequence[Sequence[str]]) -> Collapsed:
-    """Leave out the people who have no value in a sensitive column, and count them."""
+def drop_missing(seen: Collapsed, groupings: Sequence[Sequence[str]]) -> tuple[Collapsed, np.ndarray]:
+    """Leave out the people who have no value in a sensitive column, and count them; also which rows are kept."""
     table, kept = table_with_groups(seen.table, groupings)
-    return replace(seen, table=table, frame=seen.frame[kept].reset_index(drop=True))
+    return replace(seen, table=table, frame=seen.frame[kept].reset_index(drop=True)), kept
 
 
-def table_with_groups(table: tables.Table, groupings: Sequence[Sequence[str]]) -> tuple[tables.Table, np.ndarray]:
-    """The people who have a value in every sensitive column, and which rows they were."""
+def table_with_groups(
+    table: tables.Table, groupings: Sequence[Sequence[str]], *, say: bool = True
+) -> tuple[tables.Table, np.ndarray]:
+    """The people who have a value in every sensitive column, and which rows they were; `say`: how many they are."""
     kept, dropped = tables.rows_with_groups(table.people, groupings)
     if not kept.any():
         raise TableError("no row has a value in every sensitive column")
     for reason, rows in dropped.items():
-        logger.warning("%s left out: %s", counted(rows, "row is", "rows are"), reason)
+        number = counted(rows, "row is", "rows are") if say else "rows are"
+        logger.warning("%s left out: %s", number, reason)
     cut = replace(
         table,
         frame=table.frame[kept].reset_index(drop=True),

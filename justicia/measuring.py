@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -98,6 +98,15 @@ class Evidence:
     samples: SampleMeasures
     statistical: Rates | None = None
     unshifted: Rates | None = None
+
+    def of_groups(self, kept: frozenset[int]) -> Evidence:
+        """The same, with comparisons of some groups alone."""
+
+        def alone(rates: Rates | None) -> Rates | None:
+            return None if rates is None else replace(rates, compared=kept)
+
+        samples = replace(self.samples, compared=kept)
+        return Evidence(alone(self.verified), samples, alone(self.statistical), alone(self.unshifted))
 
     def rates(self, source: str, kinds: tuple[str, ...] = ("selection_rate",)) -> Rates | None:
         """The rates of a source: an attribute, "sample", or "simultaneous" for intervals of the rows' of some kinds."""

@@ -100,6 +100,8 @@ class Question:
         Populations of a file, in place of those of the rows.
     binned : frozenset of str
         Sensitive columns that were cut into classes.
+    weights : int64 or float64 array of shape (n_rows,), optional
+        People that each row stands for.
     """
 
     decision: Decision
@@ -117,10 +119,11 @@ class Question:
     expansion: OneHotExpansion | None = None
     given: Given | None = None
     binned: frozenset[str] = frozenset()
+    weights: np.ndarray | None = None
 
     @cached_property
     def _tallies(self) -> Tallies:
-        return Tallies(self.domain, self.points, self.groupings, self.strata, self.one_hot)
+        return Tallies(self.domain, self.points, self.groupings, self.strata, self.one_hot, self.weights)
 
     def determined(self, grouping: Grouping) -> frozenset[str]:
         """Features whose cell the group determines."""

@@ -58,6 +58,8 @@ class Tallies:
         Rows of each true outcome; they exclude each other.
     one_hot : sequence of OneHot
         Features of the domain that are several columns of the table.
+    weights : int64 or float64 array of shape (n_rows,), optional
+        People that each row stands for; one unless given.
     """
 
     domain: Domain
@@ -65,6 +67,7 @@ class Tallies:
     groupings: Sequence[Grouping]
     strata: dict[str, np.ndarray]
     one_hot: Sequence[OneHot] = ()
+    weights: np.ndarray | None = None
 
     @cached_property
     def _atoms(self) -> tuple[population.Counts, np.ndarray]:
@@ -76,14 +79,15 @@ class Tallies:
             keys = ranks(keys * 2 + rows)
         first = first_rows(keys)
         names = tuple((str(atom),) for atom in range(len(first)))
-        return population.Counts(names, self.domain.sizes, keys, self.points), first
+        return population.Counts(names, self.domain.sizes, keys, self.points, self.weights), first
 
     def _counts(self, groups: tuple[tuple[str, ...], ...], codes: np.ndarray) -> population.Counts:
         """Counts of the people by group; those of code -1 are left out."""
         atoms, first = self._atoms
         if len(first) > _MOST_ATOMS:
             kept = codes >= 0
-            return population.Counts(groups, self.domain.sizes, codes[kept], self.points[kept], everybody=atoms)
+            weights = None if self.weights is None else self.weights[kept]
+            return population.Counts(groups, self.domain.sizes, codes[kept], self.points[kept], weights, atoms)
         return atoms.regrouped(groups, codes[first])
 
     def count(self, grouping: Grouping, rows: np.ndarray | None = None) -> Tally:

@@ -29,13 +29,6 @@ _TABLE = (
         help="0/1 columns that are one feature; none: there are none. Repeatable.  [default: found]",
     ),
     click.option(
-        "--missing",
-        default="error",
-        show_default=True,
-        metavar="error|group|drop",
-        help="People without sensitive value.",
-    ),
-    click.option(
         "--bins",
         multiple=True,
         metavar="COLUMN=EDGE,EDGE",
@@ -47,9 +40,19 @@ _TABLE = (
 )
 
 
-def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say what the columns of a table are, and how a CSV file is read."""
-    for option in reversed(_TABLE):
+def table_options(command: Callable[..., Any], ways: str = "error|group|drop") -> Callable[..., Any]:
+    """Add the options that say what the columns of a table are, and how a CSV file is read.
+
+    Parameters
+    ----------
+    command : callable
+    ways : str
+        What may happen to people without a value in a sensitive column.
+    """
+    missing = click.option(
+        "--missing", default="error", show_default=True, metavar=ways, help="People without sensitive value."
+    )
+    for option in reversed((_TABLE[0], missing, *_TABLE[1:])):
         command = option(command)
     return command
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import sys
+from functools import partial
 from typing import Any
 
 import click
 
+from justicia.cli.decisions import audit_of_decisions, decision_options, model_alone, row_options
 from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, outside_options, table_options
 from justicia.cli.population import write_population
 from justicia.progress import Bar
@@ -20,12 +22,12 @@ logger = logging.getLogger(__name__)
 @click.command()
 @click.option(
     "--model",
-    required=True,
     metavar="FILE|NAME",
     help="A .pkl, .joblib or .skops file, XGBoost's .json, LightGBM's .txt, a rule in .rule, .txt or .json; or tree, "
     "logistic, forest, boosting or cnf, trained here.",
 )
-@click.option("--data", required=True, metavar="FILE|NAME", help="A CSV or Parquet file, or a bundled data set.")
+@click.option("--data", metavar="FILE|NAME", help="A CSV or Parquet file, or a bundled data set.")
+@decision_options
 @click.option("--sensitive", multiple=True, metavar="COLUMN[,COLUMN]", help="A grouping. Repeatable.  [default: found]")
 @click.option("--label", metavar="COLUMN", help="True outcome.  [default: found]")
 @click.option("--favorable", metavar="VALUE[,VALUE]", help="Outcome that is good for the person.  [default: found]")
@@ -141,7 +143,8 @@ logger = logging.getLogger(__name__)
     help="Write the populations that the rates were found under; - for standard output, in place of the tables.",
 )
 @click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
-@table_options
+@row_options
+@partial(table_options, ways="error|group|drop|bounds")
 @click.option(
     "--seed",
     type=int,
@@ -163,8 +166,8 @@ def verify(context: click.Context, /, **options: Any) -> int:
     \b
     justicia verify --model tree.pkl --data adult.csv
     justicia verify --model tree --data adult --require 'disparate_impact>=0.8'
+    justicia verify --decisions d.csv --decision hired --require 'sample.disparate_impact>=0.8'
     """  # noqa: D301 (click reads the escape)
-    from justicia.audit import verify as run
     from justicia.configuration import FILES, requirements_of
     from justicia.writing import check_different, check_target
 
@@ -176,37 +179,48 @@ def verify(context: click.Context, /, **options: Any) -> int:
         "junit": options.pop("junit_file"),
     }
     config = options.pop("config_file")
-    inputs = [options["model"], options["data"], options["population"], *([config] if config else FILES)]
+    inputs = [options[name] for name in ("model", "data", "decisions", "population")]
+    inputs += [config] if config else FILES
+    of_model = model_alone(context, options)
     for target in targets.values():
-        check_target(target, inputs=inputs)
+        check_target(target, inputs=[source for source in inputs if source])
     check_different(targets.values())
     options.pop("debug")
     printed = {name: options.pop(name) for name in ("all_groups", "all_measures")}
-    sensitive = [names_of(names) for names in options.pop("sensitive")]
-    one_hot = options.pop("one_hot")
-    bar = Bar(not quiet)
+    command = ["justicia", *(sys.argv[1:] if context.obj is None else context.obj)]
     with announcing(quiet):
         options["require"] = list(dict.fromkeys([*options["require"], *requirements_of(config)]))
         if targets["junit"] is not None and not options["require"]:
             logger.warning("no requirement is named, by --require or in a file: %s has no test case", targets["junit"])
-        try:
-            audit = run(
-                options.pop("model"),
-                options.pop("data"),
-                sensitive_features=sensitive or None,
-                one_hot=False if one_hot == ("none",) else named_lists(one_hot, "--one-hot"),
-                bins=named_lists(options.pop("bins"), "--bins"),
-                features=names_of(options.pop("features")),
-                given=names_of(options.pop("given")),
-                delimiter=delimiter_of(options.pop("delimiter")),
-                progress=bar.show,
-                command=["justicia", *(sys.argv[1:] if context.obj is None else context.obj)],
-                **options,
-            )
-        finally:
-            bar.stop()
+        run = _audit_of_model if of_model else audit_of_decisions
+        audit = run(options, command, quiet)
         _write(audit, targets, printed)
-    return audit.exit_code
+    return int(audit.exit_code)
+
+
+def _audit_of_model(options: dict[str, Any], command: list[str], quiet: bool) -> Any:
+    """Run the audit that the options ask for."""
+    from justicia.audit import verify as run
+
+    sensitive = [names_of(names) for names in options.pop("sensitive")]
+    one_hot = options.pop("one_hot")
+    bar = Bar(not quiet)
+    try:
+        return run(
+            options.pop("model"),
+            options.pop("data"),
+            sensitive_features=sensitive or None,
+            one_hot=False if one_hot == ("none",) else named_lists(one_hot, "--one-hot"),
+            bins=named_lists(options.pop("bins"), "--bins"),
+            features=names_of(options.pop("features")),
+            given=names_of(options.pop("given")),
+            delimiter=delimiter_of(options.pop("delimiter")),
+            progress=bar.show,
+            command=command,
+            **options,
+        )
+    finally:
+        bar.stop()
 
 
 def _write(audit: Any, targets: dict[str, str | None], printed: dict[str, bool]) -> None:
@@ -229,10 +243,15 @@ def _write(audit: Any, targets: dict[str, str | None], printed: dict[str, bool])
 def _print(audit: Any, printed: dict[str, bool]) -> None:
     from rich.console import Console
 
-    from justicia.report.text import audit_to_text, render
-
     console = Console()
-    if console.is_terminal:
-        console.print(render(audit, width=console.width, **printed))
-    else:
-        click.echo(audit_to_text(audit, 120, **printed), nl=False)
+    if not console.is_terminal:
+        click.echo(audit.to_text(120, **printed), nl=False)
+        return
+    console.print(_renderer(audit)(audit, width=console.width, **printed))
+
+
+def _renderer(audit: Any) -> Any:
+    """What turns an audit into tables."""
+    from justicia.report import decisions, text
+
+    return text.render if hasattr(audit, "model") else decisions.render_decisions

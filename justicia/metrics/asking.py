@@ -46,9 +46,10 @@ def measured(requirement: Requirement, groups: Sequence[Mapping[str, str]], rate
     >>> measured(parse_requirement("disparate_impact>=0.8"), [{"sex": "f"}, {"sex": "m"}], rates).value
     Enclosure(lo=Fraction(4, 5), hi=Fraction(4, 5))
     """
-    compared = (
-        rates if not requirement.where else replace(rates, compared=frozenset(matching(requirement.where, groups)))
-    )
+    compared = rates
+    if requirement.where:
+        named = frozenset(matching(requirement.where, groups))
+        compared = replace(rates, compared=named if rates.compared is None else named & frozenset(rates.compared))
     if not requirement.of_rate:
         name = CONDITIONAL.get(requirement.measure, requirement.measure)
         return measure(name, compared, requirement.against)

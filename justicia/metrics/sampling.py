@@ -8,7 +8,7 @@ be while all rates lie in intervals that hold together: a naive interval of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -79,16 +79,19 @@ class SampleMeasures:
     reference : int or None
         Position of the reference group.
     confidence : float
+    compared : frozenset of int, optional
+        Positions of the groups that are compared; all of them when left out.
     """
 
     counts: OutcomeCounts
     reference: int | None
     confidence: float
+    compared: frozenset[int] | None = None
 
     @cached_property
     def rates(self) -> Rates:
         """The rates of the rows."""
-        return self.counts.rates(self.reference)
+        return replace(self.counts.rates(self.reference), compared=self.compared)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -115,7 +118,8 @@ class SampleMeasures:
         ]
         size = len(self.counts.n)
         found = {kind: held[i * size : (i + 1) * size] for i, kind in enumerate(kinds)}
-        return Rates.by_kind(found, weights=self.counts.weights, reference=self.reference)
+        rates = Rates.by_kind(found, weights=self.counts.weights, reference=self.reference)
+        return replace(rates, compared=self.compared)
 
     def of(self, name: str, comparison: str = "between_groups") -> SampleMeasure:
         """A measure by its name, one of `MEASURES`, with its interval; `comparison` is one of `COMPARISONS`."""
@@ -133,7 +137,7 @@ class SampleMeasures:
             return None
         k, n = self.counts.effective(kinds[0])
         two = np.flatnonzero(n)
-        if len(two) != 2 or len(k) != 2:
+        if len(two) != 2 or len(k) != 2 or self.compared not in (None, frozenset((0, 1))):
             return None
         parts = (k[:1], n[:1], k[1:], n[1:])
         if name not in RATIOS:

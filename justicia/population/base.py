@@ -97,7 +97,8 @@ class Population(ABC):
     @property
     def shares(self) -> np.ndarray:
         """Share of each group among all people, float64 array of shape (n_groups,)."""
-        return np.asarray(self.sizes / max(int(self.sizes.sum()), 1))
+        total = self.sizes.sum()
+        return np.asarray(self.sizes / (total if total > 0 else 1))
 
     @property
     def description(self) -> str | None:
@@ -120,7 +121,7 @@ class Population(ABC):
 
     @property
     def support(self) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """Groups, points and integer weights when the population is a finite list of people; else None."""
+        """Groups, points and weights when the population is a finite list of people; else None."""
         return None
 
     @abstractmethod

@@ -29,8 +29,9 @@ class Counts:
     groups : int array of shape (n,)
         Group of each counted point.
     points : int array of shape (n, n_features)
-    weights : int64 array of shape (n,), optional
-        People at each counted point; each is one person unless given.
+    weights : int64 or float64 array of shape (n,), optional
+        People at each counted point; each is one person unless given. Rows that stand for parts of people are float64,
+        and so is whatever is counted of them.
     everybody : Counts, optional
         Counts of which these are a part: what is cut by numbers of people is cut by theirs.
     """
@@ -65,7 +66,7 @@ class Counts:
 
     @property
     def weights(self) -> np.ndarray | None:
-        """People at each counted point, int64 array of shape (n,); None when each is one person."""
+        """People at each counted point, array of shape (n,); None when each is one person."""
         return self._weights
 
     @property
@@ -100,7 +101,7 @@ class Counts:
         """The same counts with every (group, point) once."""
         table = np.column_stack([self.groups, self.points]).astype(np.int64)
         rows, inverse = np.unique(table, axis=0, return_inverse=True)
-        weights = np.bincount(inverse.ravel(), weights=self.every_weight(), minlength=len(rows)).astype(np.int64)
+        weights = _like(self.weights, np.bincount(inverse.ravel(), weights=self.every_weight(), minlength=len(rows)))
         return Counts(self.group_keys, self.sizes, rows[:, 0], rows[:, 1:], weights)
 
     def regrouped(self, group_keys: tuple[tuple[str, ...], ...], target: np.ndarray) -> Counts:
@@ -163,7 +164,12 @@ class Counts:
     def _tally(self, keys: np.ndarray, length: int) -> np.ndarray:
         if self.weights is None:
             return np.bincount(keys, minlength=length)
-        return np.rint(np.bincount(keys, weights=self.weights, minlength=length)).astype(np.int64)
+        return _like(self.weights, np.bincount(keys, weights=self.weights, minlength=length))
+
+
+def _like(weights: np.ndarray | None, sums: np.ndarray) -> np.ndarray:
+    """Sums of weights: whole numbers unless the weights are none."""
+    return sums if weights is not None and weights.dtype.kind == "f" else np.rint(sums).astype(np.int64)
 
 
 _MOST_KEPT = 200_000
@@ -204,7 +210,7 @@ class _Regrouped(Counts):
         return self._rows.weights
 
     def _summed(self, tally: np.ndarray) -> np.ndarray:
-        summed = np.zeros((self.n_groups, *tally.shape[1:]), dtype=np.int64)
+        summed = np.zeros((self.n_groups, *tally.shape[1:]), dtype=tally.dtype)
         np.add.at(summed, self._target[self._kept], tally[self._kept])
         return summed
 

@@ -39,7 +39,7 @@ class EmpiricalPopulation(Population):
 
     @property
     def support(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Groups, points and integer weights of the counted people."""
+        """Groups, points and weights of the counted people."""
         weights = self._counts.weights
         if weights is None:
             weights = np.ones(len(self._counts.groups), dtype=np.int64)
@@ -55,7 +55,7 @@ class EmpiricalPopulation(Population):
                 if cells is not None:
                     inside &= cells[box][points[:, feature]]
             kept = np.bincount(groups[inside], weights=weights[inside], minlength=self.n_groups)
-            masses[box] = kept / np.maximum(self.sizes, 1)
+            masses[box] = kept / np.where(self.sizes > 0, self.sizes, 1)
         return masses
 
     def sample_points(self, group: int, n: int, rng: np.random.Generator) -> np.ndarray:

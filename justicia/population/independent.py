@@ -19,7 +19,7 @@ __all__ = ["fit_independent", "frequency_node"]
 def frequency_node(counts: Counts, feature: int, rows: np.ndarray) -> Node:
     """A node without parents that holds the plain frequencies k / n of each group."""
     cells = counts.of_feature(feature)
-    table = (cells / np.maximum(rows, 1)[:, None])[:, None, :]
+    table = (cells / np.where(rows > 0, rows, 1)[:, None])[:, None, :]
     return Node(feature, (), table, np.arange(cells.shape[1]), None)
 
 

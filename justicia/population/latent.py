@@ -164,12 +164,15 @@ def _start(points: _Points, keys: dict[int, np.ndarray], frame: _Frame) -> np.nd
         pooled[i] = entry, size.reshape(n_above, n_states)
     for _ in range(_POWER_STEPS):
         weighted = direction * points.weights
-        means = np.bincount(points.groups, weights=weighted, minlength=frame.n_groups) / np.maximum(in_group, 1.0)
+        means = np.bincount(points.groups, weights=weighted, minlength=frame.n_groups) / np.where(
+            in_group > 0, in_group, 1.0
+        )
         weighted -= means[points.groups] * points.weights
         direction = np.zeros(len(direction))
         for entry, size in pooled.values():
             sums = np.bincount(entry, weights=weighted, minlength=size.size).reshape(size.shape)
-            above = sums.sum(axis=1, keepdims=True) / np.maximum(size.sum(axis=1, keepdims=True), 1.0)
+            people = size.sum(axis=1, keepdims=True)
+            above = sums.sum(axis=1, keepdims=True) / np.where(people > 0, people, 1.0)
             direction += ((sums - size * above) / (size + _STEADY)).ravel()[entry]
         spread = float(np.sqrt(np.average(direction**2, weights=points.weights)))
         if spread < _LEAST:

@@ -13,23 +13,40 @@ from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.metrics import COMPARISONS, CONDITIONAL, MEASURES, RATES_OF
 from justicia.models.rule_files import rule_json
 from justicia.population.mixture import MixturePopulation
-from justicia.report.comparisons import references
+from justicia.report.comparisons import Reference, references
+from justicia.report.impact import impact_to_dict, ranges_to_dict
+from justicia.report.ll144 import layout_to_dict
 from justicia.report.routes import cross_check_to_dict
 from justicia.report.scores import favorable_of, stated_rule
 from justicia.report.times import created, fixed_time
 from justicia.shifting import METHODS, SUPPORT
+from justicia.tables.weights import WEIGHT_KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from justicia.audit import Audit
     from justicia.comparison import Extreme, GroupAudit, GroupingAudit, SampleRate
+    from justicia.decision_groups import DecisionGrouping
     from justicia.enclosure import Enclosure
     from justicia.fitting import Fit
     from justicia.measuring import MeasureAudit
     from justicia.metrics import Measure, SampleMeasure
     from justicia.population.stored import PopulationFile
     from justicia.shifting import Change
+    from justicia.tables.weights import Weights
 
-__all__ = ["SCHEMA", "audit_to_dict", "audit_to_json", "schema"]
+__all__ = [
+    "SCHEMA",
+    "audit_to_dict",
+    "audit_to_json",
+    "dict_to_json",
+    "group_to_dict",
+    "measure_to_dict",
+    "reference_to_dict",
+    "schema",
+    "weights_to_dict",
+]
 
 SCHEMA = "justicia.audit/1"
 
@@ -58,7 +75,11 @@ def audit_to_json(audit: Audit) -> str:
     When the environment variable ``SOURCE_DATE_EPOCH`` is set, the time of the audit is taken from it and seconds are
     left out, so that equal inputs give equal bytes.
     """
-    held = audit_to_dict(audit)
+    return dict_to_json(audit_to_dict(audit))
+
+
+def dict_to_json(held: dict[str, Any]) -> str:
+    """The JSON text of an audit in plain values."""
     text = json.dumps(held, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
         # Half of a surrogate pair has no UTF-8 form; JSON can write it as an escape.
@@ -80,6 +101,11 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
         "tool": {"name": "justicia", "version": __version__},
         "created": created(),
         "command": None if audit.command is None else list(audit.command),
+        "decisions": None,
+        "weight": weights_to_dict(audit.weights),
+        "missing": audit.missing,
+        "publishing": {"min_group": audit.min_group or None, "suppress_below": None},
+        "layout": layout_to_dict(audit.layout),
         "model": {
             "source": audit.model.source,
             "sha256": audit.model.sha256,
@@ -123,6 +149,13 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
     }
 
 
+def weights_to_dict(weights: Weights | None) -> dict[str, Any] | None:
+    """Row weights; null when each row counts once."""
+    if weights is None:
+        return None
+    return {"column": weights.name, "kind": weights.kind, "says": WEIGHT_KINDS[weights.kind]}
+
+
 def _score(audit: Audit) -> dict[str, Any] | None:
     """The score of a linear or additive model."""
     decision = audit.decision
@@ -152,7 +185,9 @@ def _rule(audit: Audit) -> dict[str, Any] | None:
 
 def _grouping(grouping: GroupingAudit, confidence: float, given: PopulationFile | None) -> dict[str, Any]:
     measures = {
-        name: _measure(grouping.measures[name], name, grouping, confidence) if name in grouping.measures else None
+        name: measure_to_dict(grouping.measures[name], name, grouping, confidence)
+        if name in grouping.measures
+        else None
         for name in MEASURES
     }
     for name in CONDITIONAL:
@@ -160,6 +195,12 @@ def _grouping(grouping: GroupingAudit, confidence: float, given: PopulationFile 
     beside = {id(group): one for group, one in zip(grouping.groups, _beside(grouping), strict=True)}
     return {
         "sensitive": list(grouping.sensitive),
+        "rule": None,
+        "threshold": None,
+        "sample_most_favored": None,
+        "sample_least_favored": None,
+        "adverse_impact": impact_to_dict(grouping.adverse_impact, grouping.group_names),
+        "missing_bounds": ranges_to_dict(grouping.missing, grouping.possible),
         "groups_evaluated": grouping.solution.groups_evaluated,
         "population": {
             "structure": grouping.population.structure,
@@ -181,7 +222,7 @@ def _grouping(grouping: GroupingAudit, confidence: float, given: PopulationFile 
         "cross_check": _cross_check(grouping),
         "mediators": _mediators(grouping),
         "reference": grouping.reference,
-        "groups": [_group(group, grouping, confidence, beside[id(group)]) for group in grouping.reported],
+        "groups": [group_to_dict(group, grouping, confidence, beside[id(group)]) for group in grouping.reported],
         "most_favored": _extreme(grouping.most_favored),
         "least_favored": _extreme(grouping.least_favored),
         "measures": measures,
@@ -194,21 +235,28 @@ def _beside(grouping: GroupingAudit) -> list[dict[str, Any] | None]:
     if grouping.reference is None:
         return [None] * len(grouping.groups)
     verified = references(grouping.evidence.verified)
-    samples = references(grouping.evidence.samples.rates)
-    found: list[dict[str, Any] | None] = [
+    found = reference_to_dict(verified, references(grouping.evidence.samples.rates))
+    return [*found, *[None] * (len(grouping.groups) - len(found))]
+
+
+def reference_to_dict(
+    verified: Sequence[Reference | None], samples: Sequence[Reference | None]
+) -> list[dict[str, Any] | None]:
+    """Every group beside the reference group, by verified rates, of which there may be none, and those of the rows."""
+    held: Sequence[Reference | None] = verified or [None] * len(samples)
+    return [
         None
-        if one is None
+        if one is None and rows is None
         else {
-            "ratio": _or_none(one.ratio),
-            "difference": _bounds(one.difference),
-            "average_odds": _or_none(one.average_odds),
+            "ratio": None if one is None else _or_none(one.ratio),
+            "difference": None if one is None else _bounds(one.difference),
+            "average_odds": None if one is None else _or_none(one.average_odds),
             "sample_ratio": None if rows is None or rows.ratio is None else float(rows.ratio.lo),
             "sample_difference": None if rows is None else float(rows.difference.lo),
             "sample_average_odds": None if rows is None or rows.average_odds is None else float(rows.average_odds.lo),
         }
-        for one, rows in zip(verified, samples, strict=True)
+        for one, rows in zip(held, samples, strict=True)
     ]
-    return [*found, *[None] * (len(grouping.groups) - len(found))]
 
 
 def _conditional(grouping: GroupingAudit) -> dict[str, Any] | None:
@@ -330,7 +378,7 @@ def _mediators(grouping: GroupingAudit) -> dict[str, Any] | None:
     }
 
 
-def _remaining(group: GroupAudit, kind: str, grouping: GroupingAudit) -> dict[str, Any] | None:
+def _remaining(group: GroupAudit, kind: str, grouping: GroupingAudit | DecisionGrouping) -> dict[str, Any] | None:
     """A rate with the mediators of the most favored group."""
     rate = group.remaining.get(kind)
     if grouping.remaining is None or rate is None:
@@ -339,7 +387,7 @@ def _remaining(group: GroupAudit, kind: str, grouping: GroupingAudit) -> dict[st
     return {**_bounds(rate), "statistical": _statistical(interval, grouping.remaining.delta[kind], grouping)}
 
 
-def _remaining_measure(name: str, grouping: GroupingAudit) -> dict[str, Any] | None:
+def _remaining_measure(name: str, grouping: GroupingAudit | DecisionGrouping) -> dict[str, Any] | None:
     """A measure of those rates; null ends where it is undefined."""
     remaining = grouping.remaining
     if remaining is None or name not in remaining.measures:
@@ -380,7 +428,7 @@ def _or_none(enclosure: Enclosure | None) -> dict[str, float] | None:
     return None if enclosure is None else _bounds(enclosure)
 
 
-def _verified(group: GroupAudit, kind: str, grouping: GroupingAudit) -> dict[str, Any] | None:
+def _verified(group: GroupAudit, kind: str, grouping: GroupingAudit | DecisionGrouping) -> dict[str, Any] | None:
     rate: Enclosure | None = getattr(group, kind)
     if rate is None:
         return None
@@ -396,15 +444,18 @@ def _verified(group: GroupAudit, kind: str, grouping: GroupingAudit) -> dict[str
     }
 
 
-def _statistical(interval: Enclosure | None, delta: float, grouping: GroupingAudit) -> dict[str, Any] | None:
+def _statistical(
+    interval: Enclosure | None, delta: float, grouping: GroupingAudit | DecisionGrouping
+) -> dict[str, Any] | None:
     """Statistical bounds of an engine; all of one answer hold together with this confidence."""
-    if interval is None:
+    solution = getattr(grouping, "solution", None)
+    if interval is None or solution is None:
         return None
-    return {**_bounds(interval), "confidence": 1 - delta, "method": _METHODS.get(grouping.solution.engine, _METHOD)}
+    return {**_bounds(interval), "confidence": 1 - delta, "method": _METHODS.get(solution.engine, _METHOD)}
 
 
 def _sampling(
-    interval: Enclosure | None, statistical: dict[str, Any] | None, grouping: GroupingAudit
+    interval: Enclosure | None, statistical: dict[str, Any] | None, grouping: GroupingAudit | DecisionGrouping
 ) -> dict[str, Any] | None:
     """The bootstrap interval; without one, statistical bounds of the engine."""
     held = grouping.uncertainty.bootstrap
@@ -425,13 +476,15 @@ def _sample(rate: SampleRate | None, confidence: float) -> dict[str, Any] | None
     }
 
 
-def _group(
-    group: GroupAudit, grouping: GroupingAudit, confidence: float, beside: dict[str, Any] | None
+def group_to_dict(
+    group: GroupAudit, grouping: GroupingAudit | DecisionGrouping, confidence: float, beside: dict[str, Any] | None
 ) -> dict[str, Any]:
+    """One group."""
     return {
         "group": group.group,
         "n": group.n,
         "selected": group.selected,
+        "weight": None if group.weight is None else {"people": group.weight[0], "selected": group.weight[1]},
         "positives": group.positives,
         "negatives": group.negatives,
         "selection_rate": _verified(group, "selection_rate", grouping),
@@ -455,7 +508,10 @@ def _extreme(extreme: Extreme) -> dict[str, Any]:
     }
 
 
-def _measure(measure: MeasureAudit, name: str, grouping: GroupingAudit, confidence: float) -> dict[str, Any]:
+def measure_to_dict(
+    measure: MeasureAudit, name: str, grouping: GroupingAudit | DecisionGrouping, confidence: float
+) -> dict[str, Any]:
+    """One measure."""
     verified = measure.verified
     delta = grouping.delta(*RATES_OF[name])
     statistical = _statistical(None if measure.statistical is None else measure.statistical.value, delta, grouping)

@@ -25,26 +25,32 @@ from justicia.report.groups import (
     outside,
     percent,
 )
+from justicia.report.impact import impact_definitions, render_impact, render_ranges
+from justicia.report.ll144 import render_layout
 from justicia.report.routes import cross_check_text
 from justicia.report.scores import rule_lines, rule_text, score_table, stated_rule
 from justicia.shifting import METHODS, SUPPORT
 from justicia.solvers.external import EXTERNAL, NAMES
+from justicia.tables.weights import WEIGHT_KINDS
 from justicia.words import counted, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import ConsoleRenderable, RenderableType
 
     from justicia.audit import Audit
     from justicia.comparison import Extreme, GroupingAudit
+    from justicia.judging import RequirementAudit
     from justicia.measuring import MeasureAudit
     from justicia.remaining import Remaining
     from justicia.shifting import Change
 
-__all__ = ["audit_to_text", "render"]
+__all__ = ["DEFINITIONS", "FURTHER", "audit_to_text", "render", "requirements_table"]
 
 _SYMBOLS = {"met": ("✓", "green"), "breached": ("✗", "bold red"), "undecided": ("?", "yellow")}
 
-_DEFINITIONS = {
+DEFINITIONS = {
     "disparate_impact": "smallest rate / largest rate; 1 when all rates are equal",
     "statistical_parity_difference": "largest rate - smallest rate; 0 when all rates are equal",
     "equal_opportunity_difference": "largest TPR - smallest TPR",
@@ -57,7 +63,7 @@ _DEFINITIONS = {
 }
 
 
-_FURTHER = ("equal_opportunity_ratio", "predictive_parity_ratio")
+FURTHER = ("equal_opportunity_ratio", "predictive_parity_ratio")
 """Measures that are shown when they are asked for."""
 
 
@@ -79,8 +85,10 @@ def render(audit: Audit, *, width: int = 100, all_groups: bool = False, all_meas
     if scores is not None:
         parts += [Text(""), Padding(scores, (0, 0, 0, 2))]
     parts += [_grouping(grouping, audit.confidence, width, all_groups, all_measures) for grouping in audit.groupings]
+    if audit.layout is not None:
+        parts.append(render_layout(audit.layout))
     if audit.requirements:
-        parts.append(_requirements(audit))
+        parts.append(requirements_table(audit.requirements))
     parts.append(_definitions(audit, all_measures))
     for warning in audit.warnings:
         parts.append(Text.assemble(("! ", "yellow"), shown(warning, 1000)))
@@ -100,6 +108,8 @@ def _heading(audit: Audit) -> RenderableType:
     grid.add_row("model", _text(name if model.source is None else f"{model.source} ({name})"))
     rows = counted(len(table.frame), "person", "people")
     grid.add_row("people", _text(rows if table.source is None else f"{table.source}, {rows}"))
+    if audit.weights is not None:
+        grid.add_row("weights", _text(f"{audit.weights.name}: {WEIGHT_KINDS[audit.weights.kind]}"))
     grid.add_row("favorable", _text(favorable))
     grid.add_row("depends on", Text(shown(", ".join(audit.features) or "nothing", 5000)))
     solution = audit.groupings[0].solution
@@ -185,6 +195,9 @@ def _grouping(
     facts.add_row("most favored", _extreme(grouping.most_favored))
     facts.add_row("least favored", _extreme(grouping.least_favored))
     facts.add_row("errors", Text(_errors(grouping)))
+    few = [group for group in grouping.groups if group.n and "left out" in (group.note or "")]
+    if few:
+        facts.add_row("left out", _text(f"{counted(len(few), 'group')} in no extreme, measure or test: {few[0].note}"))
     if grouping.uncertainty.bounds:
         for name in CLAIMS:
             facts.add_row(name.replace("_", " "), Text(_bound(grouping, name)))
@@ -225,6 +238,8 @@ def _grouping(
         alone = len(grouping.conditional.alone)
         note = f"; {counted(alone, 'stratum', 'strata')} of one group only, with nothing to compare" if alone else ""
         parts += [Text(""), Text(f"inside each stratum of {factors}{note}"), strata]
+    parts += render_impact(grouping.adverse_impact, grouping.group_names, confidence, all_groups)
+    parts += render_ranges(grouping.missing, grouping.possible, all_groups)
     return Group(Text(""), title, *(Padding(part, (0, 0, 0, 2)) for part in parts))
 
 
@@ -321,7 +336,7 @@ def _measure(name: str, measure: MeasureAudit, inner: bool, drawn: bool, remaini
 
 
 def _shown_measures(grouping: GroupingAudit, all_measures: bool) -> list[str]:
-    return [name for name in grouping.measures if all_measures or name not in _FURTHER]
+    return [name for name in grouping.measures if all_measures or name not in FURTHER]
 
 
 def _against(comparison: str, words: str, grouping: GroupingAudit) -> Table:
@@ -331,7 +346,7 @@ def _against(comparison: str, words: str, grouping: GroupingAudit) -> Table:
         table.add_column(heading, no_wrap=bool(heading))
     for name, measure in grouping.measures.items():
         held = measure.compared.get(comparison)
-        if held is None or name in _FURTHER:
+        if held is None or name in FURTHER:
             continue
         between = held.interval
         table.add_row(
@@ -358,6 +373,9 @@ def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
     if any(grouping.uncertainty.bounds for grouping in audit.groupings):
         for name, claim in CLAIMS.items():
             grid.add_row(name.replace("_", " "), f"{claim}; at confidence {audit.confidence:g} for all groups together")
+    impacts = [grouping.adverse_impact for grouping in audit.groupings if grouping.adverse_impact is not None]
+    for name, says in impact_definitions(impacts[0].effective).items() if impacts else ():
+        grid.add_row(name, says)
     made = {held.method for grouping in audit.groupings if (held := grouping.uncertainty.bootstrap) is not None}
     if made:
         says = "sampling error of verified values; measures for all groups together, rates one by one"
@@ -391,7 +409,7 @@ def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
         outcome = f"{audit.roles.truth.words} in column {audit.roles.truth.name}"
         grid.add_row("TPR, FPR", _text(f"verified selection rate of the people with {outcome}, and of the others"))
     for name in _shown_measures(audit.groupings[0], all_measures):
-        grid.add_row(name.replace("_", " "), _DEFINITIONS[name])
+        grid.add_row(name.replace("_", " "), DEFINITIONS[name])
     if any(grouping.reference is not None for grouping in audit.groupings):
         grid.add_row("ratio, difference", "selection rate / that of the reference group, and minus it, with its sign")
         if audit.roles.truth is not None:
@@ -405,12 +423,13 @@ def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
     return Group(Text(""), grid)
 
 
-def _requirements(audit: Audit) -> RenderableType:
+def requirements_table(requirements: Sequence[RequirementAudit]) -> RenderableType:
+    """The requirements with their status and reason."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(no_wrap=True)
     grid.add_column()
-    for requirement in audit.requirements:
+    for requirement in requirements:
         symbol, style = _SYMBOLS[requirement.status]
         grid.add_row(
             Text(f"{symbol} {requirement.status}", style=style),

@@ -40,10 +40,11 @@ def counted(decision: Decision, population: Population, engine: str, search: str
 
     def count(rows: np.ndarray) -> np.ndarray:
         kept = np.bincount(groups[rows], weights=weights[rows], minlength=population.n_groups)
-        return np.rint(kept).astype(np.int64)
+        return np.rint(kept).astype(np.int64) if whole else kept
 
+    whole = weights.dtype.kind != "f"
     counts = count(selected & ~undecided), count(selected | undecided), population.sizes
     low, high = counts[0] / counts[2], counts[1] / counts[2]
     guarantee = "bounds" if undecided.any() else "exact"
     seconds = time.perf_counter() - start
-    return Solution(low, high, engine, seconds, guarantee, population.n_groups, counts)
+    return Solution(low, high, engine, seconds, guarantee, population.n_groups, counts if whole else None)

@@ -1,0 +1,114 @@
+"""Which groups' numbers are left out of a publication, so that no small number of people can be told from the rest.
+
+A group is suppressed when one of its counts (people, selected, rejected; with a true outcome, the same among people of
+either outcome) is above 0 and below the limit. That alone is not enough: what is shown of other groups, with the total,
+may give the number away. So more groups are suppressed, the smallest first, until for every small count
+
+- no weighted sum of shown counts equals it (it is outside their linear span), and
+- counts of at least 0 that agree with all that is shown leave it a range as wide as the limit.
+
+Counts of different kinds (people, selected, ...) are looked at one by one, each as if its total were known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+__all__ = ["suppressed_groups"]
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Counts of people who are in the same groups of all groupings.
+
+    Attributes
+    ----------
+    inside : float64 array of shape (n_groups, n_atoms)
+        1 where the people are in the group; the groups of all groupings one after the other.
+    layers : list of int array of shape (n_atoms,)
+        One a kind of count.
+    """
+
+    inside: np.ndarray
+    layers: list[np.ndarray]
+
+
+def suppressed_groups(codes: Sequence[np.ndarray], kinds: Sequence[np.ndarray], least: int) -> list[frozenset[int]]:
+    """Positions of the groups of each grouping that are suppressed.
+
+    Parameters
+    ----------
+    codes : sequence of int array of shape (n_rows,)
+        One a grouping: each person's group; -1 for a person who is in none.
+    kinds : sequence of bool array of shape (n_rows,)
+        Which people each kind of count is of.
+    least : int
+        The smallest count, besides 0, that is published.
+    """
+    table, offsets = _table(codes, kinds)
+    sizes = table.inside @ table.layers[0]
+    held = [table.inside @ layer for layer in table.layers]
+    small = [np.flatnonzero((counts > 0) & (counts < least)).tolist() for counts in held]
+    hidden = {group for groups in small for group in groups}
+    place = np.repeat(np.arange(len(codes)), np.diff(offsets))
+    primary = set(hidden)
+    # Whatever else is hidden later, a count that is protected stays so.
+    for layer, groups in enumerate(small):
+        for group in groups:
+            while _given_away(table, layer, group, hidden, least):
+                # Where the group's own grouping has another one to show, that is the next to go.
+                rest = [one for one in range(len(sizes)) if one not in hidden and sizes[one]]
+                if not rest:
+                    break
+                own = [one for one in rest if place[one] == place[group]]
+                hidden.add(min(own or rest, key=lambda one: (sizes[one], one)))
+    for group in sorted(hidden - primary, key=lambda one: (-sizes[one], one)):
+        # What the others protect by now is shown again.
+        without = hidden - {group}
+        if not any(
+            _given_away(table, layer, one, without, least) for layer, groups in enumerate(small) for one in groups
+        ):
+            hidden = without
+    return [
+        frozenset(group - int(start) for group in hidden if start <= group < stop)
+        for start, stop in pairwise(offsets.tolist())
+    ]
+
+
+def _table(codes: Sequence[np.ndarray], kinds: Sequence[np.ndarray]) -> tuple[_Table, np.ndarray]:
+    patterns, inverse = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
+    inverse = inverse.ravel()
+    widths = [int(one.max()) + 1 for one in codes]
+    offsets = np.concatenate([[0], np.cumsum(widths)])
+    inside = np.zeros((int(offsets[-1]), len(patterns)))
+    for position, start in enumerate(offsets[:-1]):
+        atoms = np.flatnonzero(patterns[:, position] >= 0)
+        inside[start + patterns[atoms, position], atoms] = 1
+    layers = [np.bincount(inverse, weights=kind, minlength=len(patterns)).astype(np.int64) for kind in kinds]
+    return _Table(inside, layers), offsets
+
+
+def _given_away(table: _Table, layer: int, group: int, hidden: set[int], least: int) -> bool:
+    """Whether what is shown gives a count away."""
+    shown = [one for one in range(len(table.inside)) if one not in hidden]
+    known = np.vstack([table.inside[shown], np.ones(table.inside.shape[1])])
+    row = table.inside[group]
+    left = row - known.T @ np.linalg.lstsq(known.T, row, rcond=None)[0]
+    return bool(np.abs(left).max() < 1e-7) or _range(known, table.layers[layer], row) < least
+
+
+def _range(known: np.ndarray, layer: np.ndarray, row: np.ndarray) -> float:
+    """Width of the range of a count, given sums of counts of at least 0."""
+    from scipy.optimize import linprog
+
+    ends = []
+    for sign in (1.0, -1.0):
+        answer = linprog(sign * row, A_eq=known, b_eq=known @ layer, bounds=(0, None), method="highs")
+        if not answer.success:
+            return 0.0
+        ends.append(sign * float(answer.fun))
+    return ends[1] - ends[0] + 1e-6
