@@ -137,6 +137,17 @@ class DecisionsAudit:
 
         return _written(dict_to_json(self.to_dict()), path)
 
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """The audit as one HTML file that needs nothing else; when `path` is given, written there and not returned."""
+        from justicia.report.html import render_html
+
+        return _written(render_html(self.to_dict()), path)
+
+    def _repr_html_(self) -> str:
+        from justicia.report.html import render_fragment
+
+        return render_fragment(self.to_dict())
+
     def to_text(self, width: int = 100, *, all_groups: bool = False, all_measures: bool = False) -> str:
         """The audit as plain text tables, `width` characters wide.
 

@@ -43,9 +43,6 @@ __all__ = [
 ]
 
 REGISTRY = {
-    "justicia.learners.cnf.CNFClassifier": "justicia.encoders.rules",
-    "justicia.models.pyrulelearn.ImliClassifier": "justicia.encoders.imli",
-    "justicia.models.rule_files.RuleClassifier": "justicia.encoders.rules",
     "sklearn.tree.DecisionTreeClassifier": "justicia.encoders.decision_tree",
     "sklearn.tree.ExtraTreeClassifier": "justicia.encoders.decision_tree",
     "sklearn.ensemble.AdaBoostClassifier": "justicia.encoders.forest",
@@ -70,6 +67,9 @@ REGISTRY = {
     "sklearn.naive_bayes.BernoulliNB": "justicia.encoders.naive_bayes",
     "sklearn.naive_bayes.CategoricalNB": "justicia.encoders.naive_bayes",
     "sklearn.naive_bayes.GaussianNB": "justicia.encoders.naive_bayes",
+    "justicia.learners.cnf.CNFClassifier": "justicia.encoders.rules",
+    "justicia.models.pyrulelearn.ImliClassifier": "justicia.encoders.imli",
+    "justicia.models.rule_files.RuleClassifier": "justicia.encoders.rules",
 }
 """For each supported class, the module whose `encode` takes it."""
 

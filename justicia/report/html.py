@@ -11,6 +11,7 @@ import re
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from justicia.report.impact_views import layout_of
 from justicia.report.json import SCHEMA, audit_to_dict
 from justicia.report.views import groupings_of, headline, title_of
 from justicia.report.wording import ERRORS, STRUCTURES, command_of, facts_of, glossary_of, method_of, unseen_of
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from justicia.audit import Audit
 
-__all__ = ["audit_to_fragment", "audit_to_html", "render_html"]
+__all__ = ["audit_to_fragment", "audit_to_html", "render_fragment", "render_html"]
 
 _SYMBOLS = {"met": "✓", "breached": "✗", "undecided": "?"}
 
@@ -61,6 +62,7 @@ def render_html(held: dict[str, Any]) -> str:
             structures=STRUCTURES,
             error_words=ERRORS,
             score=score,
+            layout=layout_of(held),
             rule=(held.get("model") or {}).get("rule"),
             confidence=confidence,
             facts=facts_of(held),
@@ -75,7 +77,11 @@ def render_html(held: dict[str, Any]) -> str:
 
 def audit_to_fragment(audit: Audit) -> str:
     """The answer and the groups of the first grouping, for a notebook."""
-    held = audit_to_dict(audit)
+    return render_fragment(audit_to_dict(audit))
+
+
+def render_fragment(held: dict[str, Any]) -> str:
+    """The same from an audit's JSON."""
     groupings = groupings_of({**held, "groupings": held["groupings"][:1]})
     return (
         _environment()

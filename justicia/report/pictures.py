@@ -109,7 +109,7 @@ def _scale(largest: float) -> tuple[float, float]:
     """Distance of the ticks and the end of the axis, at most 1.
 
     >>> _scale(0.33), _scale(0.002), _scale(1.0)
-    ((0.1, 0.4), (0.0005, 0.002), (0.25, 1.0))
+    ((0.1, 0.4), (0.0005, 0.002), (0.2, 1.0))
     """
     largest = min(1.0, max(largest, 1e-6))
     magnitude = 10.0 ** math.floor(math.log10(largest))

@@ -9,6 +9,7 @@ from justicia.enclosure import EXACT, Enclosure
 from justicia.metrics.definitions import DEFINITIONS, SOURCE_OF_RATE
 from justicia.report.beside import ReferenceView, StrataView, reference_of, strata_of
 from justicia.report.groups import number
+from justicia.report.impact_views import TableView, impact_of, ranges_of
 from justicia.report.pictures import Chart, Graph, chart, graph
 from justicia.report.routes import disagreement_lines, open_lines, route_lines
 from justicia.words import counted, shown
@@ -96,6 +97,7 @@ class GroupingView:
     mediators: str
     reference: ReferenceView | None
     strata: StrataView | None
+    tables: list[TableView]
     routes: list[str]
     disagreements: list[str]
 
@@ -163,6 +165,9 @@ def _view(grouping: Json, position: int, confidence: float, search: str) -> Grou
     for held, mark in ((least, "smallest"), (most, "largest")):
         if held is not None:
             marks[group_name(held["group"])] = mark
+    for key, mark in (("sample_least_favored", "smallest"), ("sample_most_favored", "largest")):
+        if most is None and grouping.get(key) is not None:
+            marks[group_name(grouping[key])] = mark
     parents = (grouping.get("population") or {}).get("parents") or {}
     rows = [_row(group, marks) for group in groups]
     checked = grouping.get("cross_check")
@@ -200,6 +205,7 @@ def _view(grouping: Json, position: int, confidence: float, search: str) -> Grou
         mediators=_mediators(grouping.get("mediators")),
         reference=reference_of(grouping),
         strata=strata_of(grouping),
+        tables=[table for table in (impact_of(grouping), ranges_of(grouping)) if table is not None],
         routes=[] if checked is None else [*route_lines(checked), *open_lines(checked)],
         disagreements=[] if checked is None else disagreement_lines(checked),
     )
@@ -210,7 +216,7 @@ def _counted(grouping: Json, search: str) -> str:
     if search == "learn":
         says = f"{counted(len(held), 'group')} shown: the extremes, learned by evaluating {evaluated or 0:,}"
         return f"{says} of the groups"
-    without = sum(not group["n"] for group in held)
+    without = sum(group["n"] == 0 for group in held)
     says = counted(len(held) - without, "group")
     return f"{says} with people, {without:,} without" if without else says
 
@@ -236,10 +242,12 @@ def _row(group: Json, marks: dict[str, str]) -> GroupRow:
     rate, sample, name = group.get("selection_rate"), group.get("sample_rate"), group_name(group["group"])
     shift = None if rate is None else rate.get("shift")
     interval = None if rate is None else rate.get("interval")
-    n, selected = group.get("n"), group.get("selected")
+    n, selected, weight = group.get("n"), group.get("selected"), group.get("weight")
     cells = {
         "people": "–" if n is None else f"{n:,}",
         "selected": "–" if selected is None else f"{selected:,}",
+        "weight": "–" if weight is None else f"{weight['people']:,.6g}",
+        "selected_weight": "–" if weight is None else f"{weight['selected']:,.6g}",
         "verified": text(rate if shift is None else shift.get("unshifted")),
         "statistical": text(None if rate is None else rate.get("statistical")),
         "bootstrap": text(interval if interval and not str(interval.get("method")).startswith("statistical") else None),
@@ -277,6 +285,8 @@ def _columns(rows: list[GroupRow], confidence: float) -> list[tuple[str, str]]:
     headings = {
         "people": "people",
         "selected": "selected",
+        "weight": "weight",
+        "selected_weight": "weight, selected",
         "verified": "verified",
         "statistical": "statistical",
         "bootstrap": "bootstrap",
@@ -336,7 +346,7 @@ def _favored(grouping: Json) -> list[str]:
 def _summary(grouping: Json) -> str:
     most, least = grouping.get("most_favored"), grouping.get("least_favored")
     if most is None or least is None:
-        return ""
+        return _summary_of_rows(grouping)
     high, low = enclosure(most["selection_rate"]), enclosure(least["selection_rate"])
     if high is None or low is None:
         return ""
@@ -351,6 +361,23 @@ def _summary(grouping: Json) -> str:
         per = _per_hundred(impact)
         line += f" For every 100 people selected of the most favored group, {per} of as many people of the other are."
     return line
+
+
+def _summary_of_rows(grouping: Json) -> str:
+    """The same where decisions are audited without a model."""
+    ends = [grouping.get(key) for key in ("sample_most_favored", "sample_least_favored")]
+    rates = {
+        group_name(group["group"]): group["sample_rate"]["value"]
+        for group in grouping["groups"]
+        if group.get("sample_rate") is not None
+    }
+    names = [group_name(end) for end in ends if end is not None]
+    if len(names) < len(ends) or any(name not in rates for name in names) or names[0] == names[1]:
+        return ""
+    return (
+        f"Among the rows, {100 * rates[names[0]]:.1f} % of the group selected most ({names[0]}) get the favorable "
+        f"outcome, and {100 * rates[names[1]]:.1f} % of the one selected least ({names[1]})."
+    )
 
 
 def _per_hundred(impact: Enclosure) -> str:

@@ -25,6 +25,12 @@ ERRORS = {
 }
 """What each source of error is."""
 
+_MISSING = {
+    "group": "a group of their own",
+    "drop": "left out",
+    "bounds": "in no group; ranges over all groups that they may be in stand beside the others' rates",
+}
+
 
 def facts_of(held: Json) -> list[tuple[str, str]]:
     """What was audited, as terms and what they are."""
@@ -49,7 +55,20 @@ def facts_of(held: Json) -> list[tuple[str, str]]:
     unseen = sum(rows for values in data["unseen"].values() for rows in values.values())
     facts.append(("unseen values", counted(unseen, "row") if unseen else "none"))
     facts.append(("sensitive columns", ", ".join(held["sensitive"])))
-    facts.append(("favorable outcome", held["favorable"]))
+    decisions, weight, publishing = held.get("decisions"), held.get("weight"), held.get("publishing") or {}
+    if decisions:
+        facts.append(("decisions", f"column {decisions['column']}"))
+        facts += [("favorable when", rule) for rule in decisions["rules"]]
+    else:
+        facts.append(("favorable outcome", held["favorable"] or "–"))
+    if weight:
+        facts.append(("row weights", f"column {weight['column']}: {weight['says']}"))
+    if publishing.get("min_group"):
+        facts.append(("smallest group", f"{publishing['min_group']:,} rows; smaller ones enter no measure"))
+    if publishing.get("suppress_below"):
+        facts.append(("suppressed", f"counts below {publishing['suppress_below']:,}, and what would give them away"))
+    if held.get("missing") in ("group", "drop", "bounds"):
+        facts.append(("without a sensitive value", _MISSING[held["missing"]]))
     facts.append(("true outcome", held["label"] or "none: rates by true outcome are left out"))
     if check:
         facts.append(
