@@ -15,7 +15,8 @@ from justicia._version import __version__
 from justicia.errors import EncodingMismatchError, InputError, JusticiaError
 
 if TYPE_CHECKING:
-    from justicia.audit import Audit, verify
+    from justicia.audit import verify
+    from justicia.audited import Audit
     from justicia.decisions import DecisionsAudit, audit_decisions
     from justicia.enclosure import Enclosure
     from justicia.encoding import encode
@@ -39,7 +40,7 @@ __all__ = [
 ]
 
 _LAZY = {
-    "Audit": "justicia.audit",
+    "Audit": "justicia.audited",
     "DecisionsAudit": "justicia.decisions",
     "audit_decisions": "justicia.decisions",
     "Enclosure": "justicia.enclosure",

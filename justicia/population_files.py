@@ -28,7 +28,7 @@ from justicia.tallies import Tallies
 from justicia.words import counted, did_you_mean, listed, value_text
 
 if TYPE_CHECKING:
-    from justicia.audit import Audit
+    from justicia.audited import Audit
 
 __all__ = ["fit_population", "population_of_audit", "population_of_network", "read_population"]
 

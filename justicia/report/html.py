@@ -20,7 +20,7 @@ from justicia.words import counted, shown
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from justicia.audit import Audit
+    from justicia.audited import Audit
 
 __all__ = ["audit_to_fragment", "audit_to_html", "render_fragment", "render_html"]
 

@@ -25,7 +25,7 @@ from justicia.tables.weights import WEIGHT_KINDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from justicia.audit import Audit
+    from justicia.audited import Audit
     from justicia.comparison import Extreme, GroupAudit, GroupingAudit, SampleRate
     from justicia.decision_groups import DecisionGrouping
     from justicia.enclosure import Enclosure

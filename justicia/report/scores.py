@@ -15,7 +15,7 @@ from justicia.learners.rules import CNF, Rule
 from justicia.words import shown
 
 if TYPE_CHECKING:
-    from justicia.audit import Audit
+    from justicia.audited import Audit
     from justicia.models.rule_text import RuleSource
 
 __all__ = ["favorable_of", "rule_lines", "rule_text", "score_table", "stated_rule"]

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from rich.console import ConsoleRenderable, RenderableType
 
-    from justicia.audit import Audit
+    from justicia.audited import Audit
     from justicia.comparison import Extreme, GroupingAudit
     from justicia.judging import RequirementAudit
     from justicia.measuring import MeasureAudit

@@ -395,6 +395,9 @@ def _measure(name: str, held: Json, grouping: Json) -> MeasureRow:
     definition, formula = DEFINITIONS.get(name, (name.replace("_", " "), ""))
     lo, hi = sample.get("lo"), sample.get("hi")
     note = held.get("undefined") or ""
+    if grouping.get("population") is None:
+        # There is no model, so nothing is verified, which the report says once.
+        note = ""
     incomplete = note and enclosure(held) is not None
     value = "undefined" if enclosure(held) is None else text(held["unshifted"] if moved else held)
     return MeasureRow(

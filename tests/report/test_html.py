@@ -249,3 +249,35 @@ def test_the_reference_group_and_strata_by_hand():
         "b": ["6", "0.5000", "0.5000", "0.2500", "0.2500"],
     }
     assert "Conditional parity difference, the worst over all strata: 0.5000, in a." in _text(page.find(".//main"))
+
+
+def test_decisions_without_a_model():
+    """Published counts: 48 of 80 against 12 of 40, z 3.098, ratio .5."""
+    rows = [("a", 1)] * 48 + [("a", 0)] * 32 + [("b", 1)] * 12 + [("b", 0)] * 28
+    frame = pd.DataFrame(rows, columns=["group", "hired"])
+    held = justicia.audit_decisions(
+        frame,
+        decision="hired",
+        favorable=1,
+        sensitive_features=["group"],
+        tests=True,
+        require="sample.disparate_impact>=0.8",
+    )
+    text = held.to_html()
+    assert [one.status for one in held.requirements] == ["breached"]
+    page = parsed(text)
+    assert _table(page, "Groups")[0] == ["group", "people", "selected", "rows", "95 % interval"]
+    assert _table(page, "Groups")[1][:4] == ["a ▲ largest", "80", "48", "0.6000"]
+    impact = dict(zip(*_table(page, "Adverse impact among the rows"), strict=True))
+    assert impact["group"] == "b"
+    assert impact["impact ratio"] == "0.5000"
+    assert impact["95 % interval"] == "0.3008 to 0.8292"
+    assert impact["four fifths"] == "below"
+    assert impact["p"] == "0.0019"
+    words = _text(page.find(".//main"))
+    assert (
+        "60.0 % of the group selected most (a) get the favorable outcome, and 30.0 % of the one selected least (b)"
+        in words
+    )
+    assert "nothing is verified" in words
+    html5lib.HTMLParser(strict=True).parseFragment(held._repr_html_())
