@@ -140,8 +140,8 @@ class Audit:
         Parameters
         ----------
         name : str
-            One of `justicia.metrics.MEASURES`; with ``"remaining_"`` before it, what remains of it with the mediators of
-            the most favored group.
+            One of `justicia.metrics.MEASURES`; with ``"remaining_"`` before it, what remains of it with the mediators
+            of the most favored group.
         comparison : str
             What the groups are compared with, one of `justicia.metrics.COMPARISONS`.
         """

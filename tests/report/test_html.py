@@ -271,7 +271,7 @@ def test_decisions_without_a_model():
     impact = dict(zip(*_table(page, "Adverse impact among the rows"), strict=True))
     assert impact["group"] == "b"
     assert impact["impact ratio"] == "0.5000"
-    assert impact["95 % interval"] == "0.3008 to 0.8292"
+    assert impact["95 % interval"] == "0.3014 to 0.8294"
     assert impact["four fifths"] == "below"
     assert impact["p"] == "0.0019"
     words = _text(page.find(".//main"))
