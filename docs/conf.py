@@ -35,6 +35,7 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 3
+suppress_warnings = ["ref.python"]  # a name that two classes have is no fault
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
