@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -12,14 +13,49 @@ import click
 from justicia.cli.decisions import audit_of_decisions, decision_options, model_alone, row_options
 from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, outside_options, table_options
 from justicia.cli.population import write_population
+from justicia.cli.sections import SectionedCommand
 from justicia.progress import Bar
 
 __all__ = ["verify"]
 
+_EXIT_CODES = (
+    "Exit codes: 0 done and every requirement met, 1 a requirement is breached, 2 bad call or bad input, 3 undecided, "
+    "4 the encoding does not reproduce the model, or a cross-check disagrees."
+)
+
 logger = logging.getLogger(__name__)
 
 
-@click.command()
+class _Verify(SectionedCommand):
+    sections = MappingProxyType(
+        {
+            "What is audited": ("model", "data", "features", "trust_model"),
+            "Decisions in place of a model": ("decisions", "decision", "score", "threshold", "suppress_below"),
+            "People and outcomes": (
+                "sensitive",
+                "label",
+                "favorable",
+                "missing",
+                "bins",
+                "weight",
+                "weight_kind",
+                "min_group",
+            ),
+            "What is asked": ("reference", "given", "mediators", "shift", "tests", "layout"),
+            "The population that rates are about": ("population", "population_out", "check_fit"),
+            "What finite rows leave open": ("confidence", "bounds", "bootstrap"),
+            "Requirements": ("require", "config_file", "junit_file"),
+            "How it is answered": (
+                *("search", "solver", "tolerance", "time_limit", "delta", "seed", "cross_check"),
+                *("solver_command", "solver_pattern", "solver_digits"),
+            ),
+            "Where the answer goes": ("json_file", "html_file", "all_groups", "all_measures", "quiet"),
+            "How the table is read": ("one_hot", "na", "delimiter", "encoding"),
+        }
+    )
+
+
+@click.command(cls=_Verify, epilog=_EXIT_CODES)
 @click.option(
     "--model",
     metavar="FILE|NAME",

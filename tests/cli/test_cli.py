@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 
@@ -13,7 +14,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from justicia.cli import main
+from justicia.cli import cli, main
 from justicia.report.json import schema
 
 
@@ -291,3 +292,15 @@ def test_a_reader_that_leaves_early_is_no_error():
     done = subprocess.run(line, shell=True, capture_output=True, text=True)
     assert done.stdout.startswith("age,")
     assert done.stderr == ""
+
+
+def test_every_option_of_verify_has_its_section_in_the_help(capsys):
+    code, out, _ = run(capsys, "verify", "--help")
+    assert code == 0
+    sections = re.split(r"^([A-Z][^\n]*):$", out, flags=re.MULTILINE)
+    assert "Requirements" in sections
+    other = sections[sections.index("Other") + 1]
+    assert re.findall(r"^ +(?:-h, )?(--[a-z-]+)", other, flags=re.MULTILINE) == ["--debug", "--help"]
+    listed = re.findall(r"^  (?:-h, )?(--[a-z-]+)", out, flags=re.MULTILINE)
+    assert len(listed) == len(set(listed)) == len(cli.commands["verify"].params) + 1
+    assert "Exit codes: 0 done" in " ".join(out.split())
