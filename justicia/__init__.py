@@ -52,10 +52,16 @@ _LAZY = {
 }
 
 
+_PACKAGES = ("datasets", "generations", "learners", "metrics", "testing")
+"""Found as attributes, too, whether or not they were imported."""
+
+
 def __getattr__(name: str) -> Any:
     """Load what needs heavy libraries when it is first used."""
     if name in _LAZY:
         return getattr(import_module(_LAZY[name]), name)
+    if name in _PACKAGES:
+        return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -95,14 +95,17 @@ def _remaining_columns(group: GroupAudit) -> dict[str, float]:
 
 
 def _label_columns(group: GroupAudit) -> dict[str, float]:
-    """True and false positive rate of a group, verified and of the rows."""
+    """True and false positive rate and precision of a group, verified with their bounds, and of the rows."""
     columns = {}
-    for kind, verified, sample in (("tpr", group.tpr, group.sample_tpr), ("fpr", group.fpr, group.sample_fpr)):
+    for kind, verified, sample in (
+        ("tpr", group.tpr, group.sample_tpr),
+        ("fpr", group.fpr, group.sample_fpr),
+        ("precision", group.precision, group.sample_precision),
+    ):
         columns[kind] = float(verified.lo) if verified is not None and verified.exact else np.nan
+        for end in ("lo", "hi"):
+            columns[f"{kind}_{end}"] = np.nan if verified is None else float(getattr(verified, end))
         columns[f"sample_{kind}"] = np.nan if sample is None else float(sample.value)
-    held, rows = group.precision, group.sample_precision
-    columns["precision"] = float(held.lo) if held is not None and held.exact else np.nan
-    columns["sample_precision"] = np.nan if rows is None else float(rows.value)
     return columns
 
 

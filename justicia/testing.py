@@ -18,7 +18,7 @@ from justicia.metrics import parse_requirement
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from justicia.judging import Judged
+    from justicia.judging import Judged, RequirementAudit
 
 __all__ = ["assert_requirement"]
 
@@ -26,6 +26,9 @@ __all__ = ["assert_requirement"]
 class _Audit(Protocol):
     @property
     def groupings(self) -> Sequence[Judged]: ...
+
+    @property
+    def requirements(self) -> Sequence[RequirementAudit]: ...
 
 
 def assert_requirement(audit: _Audit, *requirements: str) -> None:
@@ -38,7 +41,7 @@ def assert_requirement(audit: _Audit, *requirements: str) -> None:
     audit : Audit
         Of `justicia.verify`.
     *requirements : str
-        Such as "disparate_impact>=0.8".
+        Such as "disparate_impact>=0.8"; left out, those that the audit was made with.
 
     Raises
     ------
@@ -54,9 +57,11 @@ def assert_requirement(audit: _Audit, *requirements: str) -> None:
     >>> assert_requirement(justicia.verify("tree", "titanic"), "disparate_impact>=0.05")
     """
     __tracebackhide__ = True
-    if not requirements:
-        raise TypeError("assert_requirement takes an audit and one requirement or more")
     judged = judge_all([parse_requirement(text) for text in requirements], audit.groupings)
+    if not requirements:
+        judged = tuple(audit.requirements)
+        if not judged:
+            raise TypeError("the audit was made without requirements: name one or more")
     failed = [held for held in judged if held.status != "met"]
     if failed:
         raise AssertionError("\n".join(f"{held.text} is {held.status}: {held.reason}" for held in failed))

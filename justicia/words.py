@@ -23,8 +23,13 @@ def did_you_mean(word: object, choices: Iterable[object]) -> str:
     texts = [str(choice) for choice in choices]
     folded = {text.casefold().strip(" ."): text for text in reversed(texts)}
     near = get_close_matches(str(word).casefold().strip(" ."), list(folded), n=1)
-    proposal = f"; did you mean {shown(folded[near[0]])}?" if near else ""
+    proposal = f"; did you mean {_marked(folded[near[0]])}?" if near else ""
     return f"{proposal} (there are: {listed(texts, 40)})" if texts else proposal
+
+
+def _marked(text: str) -> str:
+    """A name between quotes where it could not be told from the words around it."""
+    return f'"{shown(text)}"' if text != text.strip() or "," in text else shown(text)
 
 
 def listed(items: Iterable[object], most: int = 10) -> str:

@@ -295,3 +295,11 @@ def test_text_and_json_of_everything_at_once(adult, adult_tree):
     assert len(first["conditional"]["strata"]) == 16
     for measure in ("predictive_parity_difference", "equal_opportunity_ratio"):
         assert first["measures"][measure]["to_overall"]["sample"] is not None
+
+
+def test_the_requirements_of_the_audit_itself_are_asserted():
+    met = justicia.verify("tree", "titanic", require="disparate_impact>=0.05")
+    assert_requirement(met)
+    breached = justicia.verify("tree", "titanic", require=["disparate_impact>=0.05", "disparate_impact>=0.99"])
+    with pytest.raises(AssertionError, match="disparate_impact>=0.99 is breached"):
+        assert_requirement(breached)

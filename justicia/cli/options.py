@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -117,8 +118,21 @@ def announcing(quiet: bool) -> Iterator[None]:
 
 
 def names_of(text: str | None) -> list[str] | None:
-    """Names in a text with commas."""
-    return None if text is None else [name.strip() for name in text.split(",")]
+    """Names in a text with commas; one that holds a comma, or blanks around it, stands between quotes.
+
+    >>> names_of('race, "Gender, self"')
+    ['race', 'Gender, self']
+    """
+    return None if text is None else [_unquoted(name) for name in _PART.findall(text)]
+
+
+_PART = re.compile(r'(?:^|(?<=,))(\s*"[^"]*"\s*(?=,|$)|[^,]*)')
+"""What stands between commas, outside quotes."""
+
+
+def _unquoted(name: str) -> str:
+    name = name.strip()
+    return name[1:-1] if len(name) > 1 and name[0] == name[-1] == '"' else name
 
 
 def named_list(text: str, option: str) -> tuple[str, list[str]]:

@@ -15,7 +15,7 @@ __all__ = ["solve"]
 
 
 @click.command()
-@click.argument("file")
+@click.argument("file", default="-")
 @click.option(
     "--solver",
     default="clauses",

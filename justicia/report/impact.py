@@ -45,7 +45,7 @@ def render_ranges(
     held: Assignments | None, groups: Sequence[Mapping[str, str]], all_groups: bool
 ) -> list[ConsoleRenderable]:
     """The table of ranges below its heading; nothing when they were not asked for."""
-    if held is None:
+    if held is None or not held.people:
         return []
     return [Text(""), Text(ranges_says(held)), ranges_table(held, groups, all_groups)]
 

@@ -148,7 +148,9 @@ def percentage(held: Enclosure) -> str:
 def headline(held: Json) -> str:
     """The answer in one sentence, of the first grouping."""
     groupings = held["groupings"]
-    return _summary(groupings[0]) if groupings else ""
+    says = _summary(groupings[0]) if groupings else ""
+    favorable = held.get("favorable")
+    return f"{says} Yes means {shown(favorable, 80)}." if says and favorable and held.get("model") else says
 
 
 def groupings_of(held: Json) -> list[GroupingView]:
@@ -359,7 +361,7 @@ def _summary(grouping: Json) -> str:
     impact = enclosure((grouping["measures"].get("disparate_impact")) or None)
     if impact is not None:
         per = _per_hundred(impact)
-        line += f" For every 100 people selected of the most favored group, {per} of as many people of the other are."
+        line += f" Of as many people of both, {per} of the least favored would be selected for every 100 of the other."
     return line
 
 

@@ -69,7 +69,8 @@ def decision_code(decision: Decision) -> DecisionCode:
         When that is not affordable; the message says why.
     """
     raise FormulaError(
-        f"a {type(decision).__name__} is not written in clauses: decision trees, rules and small linear models are"
+        f"a model of this kind ({type(decision).__name__}) is not written in clauses: decision trees, rules and small "
+        "linear models are"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pickle
@@ -304,3 +305,22 @@ def test_every_option_of_verify_has_its_section_in_the_help(capsys):
     listed = re.findall(r"^  (?:-h, )?(--[a-z-]+)", out, flags=re.MULTILINE)
     assert len(listed) == len(set(listed)) == len(cli.commands["verify"].params) + 1
     assert "Exit codes: 0 done" in " ".join(out.split())
+
+
+def test_names_with_commas_and_blanks_stand_between_quotes(capsys, small):
+    frame = pd.read_csv("people.csv").rename(columns={"sex": "sex, self-reported"})
+    frame.to_csv("quoted.csv", index=False)
+    words = ("verify", "--model", "tree.pkl", "--data", "quoted.csv", "--json", "-")
+    code, out, err = run(capsys, *words, "--sensitive", '"sex, self-reported"')
+    assert code == 0, err
+    assert json.loads(out)["sensitive"] == ["sex, self-reported"]
+    code, _, err = run(capsys, *words, "--sensitive", "sex self-reported")
+    assert code == 2
+    assert 'did you mean "sex, self-reported"?' in err
+
+
+def test_solve_reads_standard_input(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"p cnf 1 1\nr 0.25 1 0\n1 0\n")))
+    code, out, _ = run(capsys, "solve")
+    assert code == 0
+    assert "0.25" in out

@@ -163,7 +163,7 @@ def test_encode_refuses_in_one_line(problem, capsys, words, message):
 def test_encode_refuses_ensembles(problem, capsys):
     code, out, err = run(capsys, "encode", "--model", "boosting", "--data", "ricci", "--quiet")
     assert (code, out) == (2, "")
-    assert "a AdditiveTrees is not written in clauses" in err
+    assert "(AdditiveTrees) is not written in clauses" in err
 
 
 def test_verify_by_formula_gives_the_same_audit(capsys):

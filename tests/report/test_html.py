@@ -116,7 +116,7 @@ def test_verdicts_are_told_by_symbol_and_word(page):
     verdicts = [_text(one.find("strong")) for one in page.iter("li") if "verdict" in (one.get("class") or "")]
     assert verdicts == ["✗ breached", "✓ met", "✓ met"]
     assert "75.0 % of the most favored group (m) and to 25.0 %" in _text(page.find(".//main"))
-    assert "33.3 of as many people of the other are" in _text(page.find(".//main"))
+    assert "33.3 of the least favored would be selected for every 100 of the other" in _text(page.find(".//main"))
 
 
 def test_the_chart_places_rates_on_its_axis(page):
