@@ -225,7 +225,9 @@ def test_what_cannot_be_written_is_refused_in_words():
     class Odd:
         sizes = (3,) * 4
 
-    with pytest.raises(FormulaError, match=r"this kind \(Odd\) is not written in clauses: decision trees, rules and small linear"):
+    with pytest.raises(
+        FormulaError, match=r"\(Odd\) is not written in clauses: decision trees, rules and small linear"
+    ):
         lower(Formula(people, Odd()), 0)
     near = LinearThreshold(tuple(np.array([0.0, 0.1, 0.2]) for _ in range(4)), 0.0, 0.3, True, 1e-12)
     with pytest.raises(FormulaError, match="some score lies so near the threshold"):
