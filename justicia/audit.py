@@ -11,7 +11,7 @@ from justicia import encoders, models, solvers, tables
 from justicia.audited import Audit
 from justicia.bootstrap import check_replicates
 from justicia.cautions import warn_of_fit, warn_of_programs, warn_of_weakness, warn_of_width
-from justicia.choices import ROWS_MISSING_WAYS, check_choices, check_numbers
+from justicia.choices import ROWS_MISSING_WAYS, check_choices, check_numbers, check_seed
 from justicia.collecting import Announcements
 from justicia.comparison import compare
 from justicia.conditional import conditional_audit, settle_factors, strata_groupings
@@ -214,6 +214,7 @@ def verify(
     ({'race': 'White'}, {'race': 'Hispanic'})
     """
     check_numbers(confidence, time_limit, tolerance, delta)
+    check_seed(seed)
     replicates = check_replicates(bootstrap, confidence)
     check_choices(search, missing, ROWS_MISSING_WAYS)
     radius = check_shift(shift, search, bounds=bounds, bootstrap=replicates)

@@ -10,7 +10,18 @@ from justicia.errors import InputError
 from justicia.solvers import SEARCHES
 from justicia.words import did_you_mean
 
-__all__ = ["LAYOUTS", "MISSING_WAYS", "ROWS_MISSING_WAYS", "check_choices", "check_numbers", "check_rows"]
+__all__ = [
+    "LAYOUTS",
+    "MISSING_WAYS",
+    "ROWS_MISSING_WAYS",
+    "check_choices",
+    "check_numbers",
+    "check_rows",
+    "check_seed",
+]
+
+_LARGEST_SEED = 2**32 - 1
+"""That scikit-learn takes."""
 
 MISSING_WAYS = ("error", "group", "drop")
 """What may happen to people without a value in a sensitive column."""
@@ -44,6 +55,12 @@ def check_rows(missing: str, layout: str | None, min_group: Any, suppress_below:
         raise InputError("the LL144 layout counts people: leave the weights out")
     if layout is not None and missing == "group":
         raise InputError("the LL144 layout counts people of unknown category apart: leave --missing group out")
+
+
+def check_seed(seed: Any) -> None:
+    """Refuse what starts no random numbers."""
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or not 0 <= int(seed) <= _LARGEST_SEED:
+        raise InputError(f"seed is a whole number from 0 to {_LARGEST_SEED:,}, not {seed!r}")
 
 
 def check_numbers(confidence: Any, time_limit: Any, tolerance: Any, delta: Any) -> None:

@@ -11,6 +11,7 @@ from itertools import count
 import numpy as np
 
 from justicia import solvers
+from justicia.choices import check_seed
 from justicia.errors import InputError, JusticiaError
 from justicia.random_cases import FAMILIES, random_case, random_formula, value_by_enumeration
 from justicia.solvers import Effort, external, solve_clauses
@@ -113,6 +114,7 @@ def run_selftest(seconds: float = 30.0, seed: int = 0, most: int | None = None) 
     InputError
         When `seconds` is not positive.
     """
+    check_seed(seed)
     if not seconds > 0:
         raise InputError(f"a self-test of {seconds:g} seconds asks nothing")
     start = time.perf_counter()

@@ -72,6 +72,9 @@ class Witness:
         if self.before is None:
             return f"{value} is missing from the last {absent}, after step {self.after_step}"
         absent = "the generation" if self.gap == 2 else absent
+        if self.before <= self.after:
+            where = f"between step {self.after_step} and step {self.before_step} of the next round"
+            return f"{value} is missing from {absent} {where}"
         return f"{value} is missing from {absent} between steps {self.after_step} and {self.before_step}"
 
 

@@ -85,7 +85,7 @@ def as_numbers(column: pd.Series[Any]) -> np.ndarray:
         strange = values[np.isnan(numbers) & ~values.isna().to_numpy()]
         if len(strange):
             raise TableError(
-                f"column {str(column.name)!r} holds {listed(map(str, strange.head(3)), 3)} in "
+                f"column {str(column.name)!r} holds {listed(map(str, strange.unique()[:3]), 3)} in "
                 f"{counted(len(strange), 'row')}, and the rule compares it with numbers"
             ) from None
         return np.asarray(numbers)

@@ -69,7 +69,7 @@ def load_xgboost(content: bytes, name: str) -> Any:
     except (RecursionError, UnicodeDecodeError, ValueError) as error:
         raise ModelFileError(f"{name} is not JSON, as XGBoost's save_model writes it: {error}") from error
     if not isinstance(document, dict) or not isinstance(document.get("learner"), dict):
-        raise ModelFileError(f"{name} is not a model that XGBoost's save_model wrote")
+        raise ModelFileError(f"{name} is neither a model that XGBoost's save_model wrote nor a rule by justicia.rule/1")
     held = _named(name, read_xgboost, document)
     if not held.objective.startswith("binary:"):
         raise UnsupportedModelError(

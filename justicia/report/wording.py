@@ -140,13 +140,8 @@ def glossary_of(held: Json, confidence: str) -> list[tuple[str, str]]:
         ),
         (
             "selection rate",
-            "Share of a group to whom the model gives the favorable outcome. Some papers call it positive predictive "
-            "value, which elsewhere means precision.",
-        ),
-        (
-            "verified",
-            "Computed from the model and the population, for everyone whom the population describes, not only for the "
-            "people in the table.",
+            "Share of a group that gets the favorable outcome. Some papers call it positive predictive value, which "
+            "elsewhere means precision.",
         ),
         ("rows", "Counted among the people in the table."),
         (
@@ -155,6 +150,15 @@ def glossary_of(held: Json, confidence: str) -> list[tuple[str, str]]:
             "interval for a rate, one group at a time.",
         ),
     ]
+    if held.get("model"):
+        terms.insert(
+            2,
+            (
+                "verified",
+                "Computed from the model and the population, for everyone whom the population describes, not only for "
+                "the people in the table.",
+            ),
+        )
     if held["label"]:
         terms += [
             ("TPR", "True positive rate: selection rate of the people whose true outcome is favorable."),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -249,7 +251,10 @@ def parse_threshold(text: Any) -> Cut:
     if found is None:
         raise InputError(f"threshold {shown(text)!r} is no number, nor one after >=, >, <= or <")
     comparison = {"≥": ">=", "≤": "<=", None: ">="}.get(found[1], found[1])
-    return Cut(comparison, float(found[2]), found[2])
+    number = float(found[2])
+    if not math.isfinite(number) or (number == 0) != (Fraction(found[2]) == 0):
+        raise InputError(f"threshold {shown(text)!r} is a number that no score can be compared with")
+    return Cut(comparison, number, found[2])
 
 
 def cut_scores(scores: np.ndarray, name: str, cut: Cut) -> Outcomes:

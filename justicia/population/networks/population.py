@@ -91,7 +91,7 @@ class GivenNetwork(NetworkPopulation):
 
     def state_parents(self, declared: dict[str, list[str]]) -> None:
         """Say what the network states where other parents were put in their place."""
-        self._declared = {**self._declared, **declared}
+        self._declared = {name: held for name, held in {**self._declared, **declared}.items() if held}
 
     def sample_points(self, group: int, n: int, rng: np.random.Generator) -> np.ndarray:
         """Draw `n` points of a group, their cells of the columns, int array of shape (n, n_columns)."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from justicia.errors import FormulaError, MissingDependencyError
-from justicia.solvers.clause_tables import MAX, tables_of
+from justicia.solvers.clause_tables import MAX, definitions_of, tables_of
 from justicia.solvers.external.circuits import Circuit, from_nnf
 from justicia.solvers.external.preparing import plain, prepared, quantifiers
 from justicia.solvers.external.recognising import ANSWER, Reply, recognise
@@ -105,9 +105,12 @@ class D4:
     def refuses(self, formula: ClauseFormula) -> str | None:
         """Why the models of the formula cannot be counted in its place."""
         refused = _no_count(formula, self.name)
-        if refused is None and (tables_of(formula).kind == MAX).any():
+        if refused is not None:
+            return refused
+        tables = tables_of(formula)
+        if ((tables.kind == MAX) & ~definitions_of(tables)).any():
             return "d4 takes formulas whose variables under ∃ are settled by the others, and some of these are not"
-        return refused
+        return None
 
     def ask(
         self, formula: ClauseFormula, time_limit: float | None = None, interruption: Interruption | None = None
