@@ -166,6 +166,16 @@ class Audit:
         return self.measure("statistical_parity_difference")
 
     @property
+    def demographic_parity_ratio(self) -> Enclosure | None:
+        """Fairlearn's name of `disparate_impact`."""
+        return self.disparate_impact
+
+    @property
+    def demographic_parity_difference(self) -> Enclosure | None:
+        """Fairlearn's name of `statistical_parity_difference`."""
+        return self.statistical_parity_difference
+
+    @property
     def equal_opportunity_difference(self) -> Enclosure | None:
         """Largest minus smallest verified true positive rate of the first grouping; None when undefined."""
         return self.measure("equal_opportunity_difference")
