@@ -102,7 +102,7 @@ def layout_of(held: Json) -> list[TableView]:
         scored = layout["median"] is not None
         says = [f"{table['people']:,} people, {table['unknown']:,} of unknown category. {shown(table['rule'], 200)}."]
         columns = ["category", "people", "above the median" if scored else "selected"]
-        columns += ["scoring rate" if scored else "selection rate", "impact ratio", ""]
+        columns += ["scoring rate" if scored else "selection rate", "impact ratio", "left out"]
         rows = [
             [
                 _name(one["group"]),
