@@ -20,7 +20,7 @@ from justicia.solvers.clause_cases import Cases, cases_of
 from justicia.solvers.clause_tables import MAX, OUTERMOST, SUM, tables_of
 from justicia.solvers.definitions import defined_by
 from justicia.solvers.interruption import Interruption
-from justicia.solvers.weighted_clauses import weighted
+from justicia.solvers.weighted_clauses import weighted, weighted_by_definitions
 from justicia.solvers.weighted_search import WeightedSearch
 from justicia.ssat.clauses import EXISTS, RANDOM
 
@@ -173,17 +173,16 @@ class ClauseSearch:
         n_cases = len(cases.values)
         low, high = np.zeros(n_cases), np.ones(n_cases)
         self.stopped = None
-        clauses = weighted(self._tables, cases) if n_cases else None
-        together = clauses is not None and clauses.alike(_MOST_STRANGE)
-        at_once = _AT_ONCE if together else 1
-        for first in range(0, n_cases, at_once):
-            part = slice(first, first + at_once)
-            if clauses is None or self.stopped:
-                break
-            search = WeightedSearch(clauses.part(part), self._interruption)
-            low[part], high[part] = search.values([], deadline)
-            self.nodes += search.nodes
-            self.stopped = search.stopped
+        for at, clauses in weighted_by_definitions(self._tables, cases) if n_cases else ():
+            at_once = _AT_ONCE if clauses.alike(_MOST_STRANGE) else 1
+            for first in range(0, len(at), at_once):
+                if self.stopped:
+                    break
+                part = slice(first, first + at_once)
+                search = WeightedSearch(clauses.part(part), self._interruption)
+                low[at[part]], high[at[part]] = search.values([], deadline)
+                self.nodes += search.nodes
+                self.stopped = search.stopped
         return [
             Case(
                 {

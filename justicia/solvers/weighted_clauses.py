@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from justicia.solvers.clause_cases import random_hash
-from justicia.solvers.clause_tables import SUM, ClauseTables, count_defined, definitions_of, occurrences_of
+from justicia.solvers.clause_tables import MAX, SUM, ClauseTables, count_defined, definitions_of, occurrences_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from justicia.solvers.clause_cases import Cases
 
-__all__ = ["WeightedClauses", "weighted"]
+__all__ = ["WeightedClauses", "weighted", "weighted_by_definitions"]
 
 _MOST_OF_BIT = 400
 """Clauses that a bit may stand in to be summed out."""
@@ -83,14 +85,38 @@ def weighted(tables: ClauseTables, cases: Cases) -> WeightedClauses:
         Without definitions.
     cases : Cases
     """
-    n_cases = len(cases.values)
-    random = tables.kind == SUM
     parts = [_of_case(tables, cases.settled, values) for values in cases.values]
+    return _together(tables, parts, [definitions_of(part) for part in parts])
+
+
+def weighted_by_definitions(tables: ClauseTables, cases: Cases) -> list[tuple[np.ndarray, WeightedClauses]]:
+    """The cases whose variables under ∃ are all defined, and the others, each with their positions.
+
+    A variable that one case leaves open is open for all that are searched together, and has to be tried.
+    """
+    parts = [_of_case(tables, cases.settled, values) for values in cases.values]
+    definitions = [definitions_of(part) for part in parts]
+    loose = np.array(
+        [bool(((part.kind == MAX) & ~defined).any()) for part, defined in zip(parts, definitions, strict=True)]
+    )
+    return [
+        (at, _together(tables, [parts[case] for case in at], [definitions[case] for case in at]))
+        for at in (np.flatnonzero(~loose), np.flatnonzero(loose))
+        if len(at)
+    ]
+
+
+def _together(
+    tables: ClauseTables, parts: Sequence[ClauseTables], definitions: Sequence[np.ndarray]
+) -> WeightedClauses:
+    """Cases that are searched together."""
+    n_cases = len(parts)
+    random = tables.kind == SUM
     present = np.zeros((n_cases, tables.n_variables), dtype=bool)
     defined = np.ones(tables.n_variables, dtype=bool)
     for case, part in enumerate(parts):
         present[case, part.numbers] = True
-        defined[part.numbers] &= definitions_of(part)
+        defined[part.numbers] &= definitions[case]
     kind, level = tables.kind.copy(), tables.level.copy()
     used = np.flatnonzero(present.any(axis=0))
     of_used, level_of_used = kind[used], level[used]
