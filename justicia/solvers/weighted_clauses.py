@@ -19,8 +19,6 @@ from justicia.solvers.clause_cases import random_hash
 from justicia.solvers.clause_tables import MAX, SUM, ClauseTables, count_defined, definitions_of, occurrences_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from justicia.solvers.clause_cases import Cases
 
 __all__ = ["WeightedClauses", "weighted", "weighted_by_definitions"]
@@ -106,9 +104,7 @@ def weighted_by_definitions(tables: ClauseTables, cases: Cases) -> list[tuple[np
     ]
 
 
-def _together(
-    tables: ClauseTables, parts: Sequence[ClauseTables], definitions: Sequence[np.ndarray]
-) -> WeightedClauses:
+def _together(tables: ClauseTables, parts: list[ClauseTables], definitions: list[np.ndarray]) -> WeightedClauses:
     """Cases that are searched together."""
     n_cases = len(parts)
     random = tables.kind == SUM
