@@ -246,24 +246,16 @@ class Audit:
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """The audit as JSON text; when `path` is given, written there, whole or not at all, and not returned."""
         from justicia.report.json import audit_to_json
-        from justicia.writing import write_whole
+        from justicia.writing import written
 
-        text = audit_to_json(self)
-        if path is not None:
-            write_whole(path, text)
-            return None
-        return text
+        return written(audit_to_json(self), path)
 
     def to_junit(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """The requirements as test cases in JUnit's XML; when `path` is given, written there and not returned."""
         from justicia.report.junit import junit_xml
-        from justicia.writing import write_whole
+        from justicia.writing import written
 
-        text = junit_xml(self.requirements, self.table.source, self.model.source)
-        if path is not None:
-            write_whole(path, text)
-            return None
-        return text
+        return written(junit_xml(self.requirements, self.table.source, self.model.source), path)
 
     def to_text(self, width: int = 100, *, all_groups: bool = False, all_measures: bool = False) -> str:
         """The audit as plain text tables, `width` characters wide.
@@ -278,13 +270,9 @@ class Audit:
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """The audit as one HTML file that needs nothing else; when `path` is given, written there and not returned."""
         from justicia.report.html import audit_to_html
-        from justicia.writing import write_whole
+        from justicia.writing import written
 
-        text = audit_to_html(self)
-        if path is not None:
-            write_whole(path, text)
-            return None
-        return text
+        return written(audit_to_html(self), path)
 
     def to_frame(self) -> pd.DataFrame:
         """Every group of every grouping as one frame, indexed by grouping and group."""

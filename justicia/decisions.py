@@ -133,15 +133,16 @@ class DecisionsAudit:
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """The audit as JSON text; when `path` is given, written there, whole or not at all, and not returned."""
-        from justicia.report.json import dict_to_json
+        from justicia.writing import json_text, written
 
-        return _written(dict_to_json(self.to_dict()), path)
+        return written(json_text(self.to_dict()), path)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """The audit as one HTML file that needs nothing else; when `path` is given, written there and not returned."""
         from justicia.report.html import render_html
+        from justicia.writing import written
 
-        return _written(render_html(self.to_dict()), path)
+        return written(render_html(self.to_dict()), path)
 
     def _repr_html_(self) -> str:
         from justicia.report.html import render_fragment
@@ -161,17 +162,9 @@ class DecisionsAudit:
     def to_junit(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """The requirements as test cases in JUnit's XML; when `path` is given, written there and not returned."""
         from justicia.report.junit import junit_xml
+        from justicia.writing import written
 
-        return _written(junit_xml(self.requirements, self.table.source, None), path)
-
-
-def _written(text: str, path: str | os.PathLike[str] | None) -> str | None:
-    from justicia.writing import write_whole
-
-    if path is None:
-        return text
-    write_whole(path, text)
-    return None
+        return written(junit_xml(self.requirements, self.table.source, None), path)
 
 
 def audit_decisions(

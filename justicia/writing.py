@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from justicia.errors import InputError
 
-__all__ = ["check_different", "check_target", "write_whole"]
+__all__ = ["check_different", "check_target", "has_half_pairs", "json_text", "write_whole", "written"]
 
 
 def check_target(path: str | None, inputs: Sequence[str] = ()) -> None:
@@ -83,6 +85,31 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
         raise InputError(f"{os.fspath(path)} cannot be written: {error.strerror}") from error
+
+
+def written(text: str, path: str | os.PathLike[str] | None) -> str | None:
+    """The text itself; when there is a path, None, and the text is written there, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        When it cannot be written.
+    """
+    if path is None:
+        return text
+    write_whole(path, text)
+    return None
+
+
+def json_text(held: Any) -> str:
+    """Plain lists, dicts, numbers and texts as JSON that has a form in UTF-8."""
+    text = json.dumps(held, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(held, indent=1, allow_nan=False) + "\n" if has_half_pairs(text) else text
+
+
+def has_half_pairs(text: str) -> bool:
+    """Whether there is half of a surrogate pair, which has no UTF-8 form; JSON can write it as an escape."""
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _umask() -> int:

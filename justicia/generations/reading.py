@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 import json
 import os
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from justicia.compressed import decompressed
 from justicia.errors import InputError, MissingDependencyError, TableError
+from justicia.tables.content import COMPRESSED, Hash, uncompressed
 from justicia.tables.csv_text import first_line, parse_csv
 from justicia.words import did_you_mean, listed, shown
 
@@ -24,7 +23,6 @@ __all__ = ["Source", "read_generations"]
 
 _PARQUET = (".parquet", ".pq")
 _LINES = (".jsonl", ".ndjson", ".jsonlines")
-_COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}
 
 
 @dataclass(frozen=True)
@@ -103,18 +101,15 @@ def read_generations(
         content = path.read_bytes()
     except OSError as error:
         raise TableError(f"{path} cannot be read: {error.strerror}") from error
-    hashing = _Hash(content)
+    hashing = Hash(content)
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]] or [""]
     columns = None
     try:
         if suffixes[-1] in _PARQUET:
             frame, columns = _parse_parquet(content, wanted)
         else:
-            if suffixes[-1] in _COMPRESSED:
-                try:
-                    content = decompressed(content, _COMPRESSED[suffixes.pop()])
-                except ValueError as error:
-                    raise TableError(f"cannot be decompressed: {error}") from error
+            if suffixes[-1] in COMPRESSED:
+                content = uncompressed(content, suffixes.pop())
             if suffixes and suffixes[-1] in _LINES:
                 frame = _parse_lines(content)
             else:
@@ -133,24 +128,6 @@ def _checked(frame: pd.DataFrame, name: str | None, sha256: str | None, columns:
         twice = [column for column in dict.fromkeys(names) if names.count(column) > 1]
         raise TableError(f"columns named more than once: {listed(twice)}; rename them")
     return Source(frame, names, name, sha256)
-
-
-class _Hash:
-    """SHA-256 of bytes, computed while the table is parsed."""
-
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _run(self) -> None:
-        import hashlib
-
-        self._digest = hashlib.sha256(self._content).hexdigest()
-
-    def hexdigest(self) -> str:
-        self._thread.join()
-        return self._digest
 
 
 def _parse_parquet(content: bytes, wanted: Iterable[str] | None) -> tuple[pd.DataFrame, list[str]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from justicia._version import __version__
 from justicia.report.times import created
+from justicia.writing import json_text, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,16 +35,7 @@ def schema() -> dict[str, Any]:
 
 def to_json(held: dict[str, Any], path: Any = None) -> str | None:
     """JSON text, or None when it is written to `path`."""
-    text = json.dumps(held, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        # Half of a surrogate pair has no UTF-8 form; JSON can write it as an escape.
-        text = json.dumps(held, indent=1, allow_nan=False) + "\n"
-    if path is None:
-        return text
-    from justicia.writing import write_whole
-
-    write_whole(path, text)
-    return None
+    return written(json_text(held), path)
 
 
 def _head(kind: str, command: Sequence[str] | None) -> dict[str, Any]:

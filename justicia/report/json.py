@@ -21,6 +21,7 @@ from justicia.report.scores import favorable_of, stated_rule
 from justicia.report.times import created, fixed_time
 from justicia.shifting import METHODS, SUPPORT
 from justicia.tables.weights import WEIGHT_KINDS
+from justicia.writing import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,6 @@ __all__ = [
     "SCHEMA",
     "audit_to_dict",
     "audit_to_json",
-    "dict_to_json",
     "group_to_dict",
     "measure_to_dict",
     "reference_to_dict",
@@ -75,16 +75,7 @@ def audit_to_json(audit: Audit) -> str:
     When the environment variable ``SOURCE_DATE_EPOCH`` is set, the time of the audit is taken from it and seconds are
     left out, so that equal inputs give equal bytes.
     """
-    return dict_to_json(audit_to_dict(audit))
-
-
-def dict_to_json(held: dict[str, Any]) -> str:
-    """The JSON text of an audit in plain values."""
-    text = json.dumps(held, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        # Half of a surrogate pair has no UTF-8 form; JSON can write it as an escape.
-        text = json.dumps(held, indent=1, allow_nan=False) + "\n"
-    return text
+    return json_text(audit_to_dict(audit))
 
 
 def audit_to_dict(audit: Audit) -> dict[str, Any]:

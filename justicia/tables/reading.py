@@ -5,13 +5,12 @@ from __future__ import annotations
 import io
 import logging
 import os
-import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from justicia.compressed import decompressed
 from justicia.errors import InputError, MissingDependencyError, TableError
+from justicia.tables.content import Hash, uncompressed
 from justicia.tables.csv_text import first_line, parse_csv
 from justicia.words import listed
 
@@ -132,7 +131,7 @@ def _read_source(
     if isinstance(data, str) and data in datasets.names() and not path.exists():
         content = datasets.csv_bytes(data)
         frame = parse_csv(io.BytesIO(content), na=na, strip=strip)
-        return Table(frame, text, _Hash(content).hexdigest(), datasets.describe(data))
+        return Table(frame, text, Hash(content).hexdigest(), datasets.describe(data))
     if not path.exists():
         names = listed(datasets.names())
         raise TableError(f"{text}: there is no such file (bundled data sets are {names})")
@@ -142,46 +141,16 @@ def _read_source(
         content = path.read_bytes()
     except OSError as error:
         raise TableError(f"{text} cannot be read: {error.strerror}") from error
-    hashing = _Hash(content)
+    hashing = Hash(content)
     try:
         if path.suffix.lower() in _PARQUET:
             frame = _parse_parquet(content)
         else:
-            content_plain = _decompressed(content, path.suffix.lower())
+            content_plain = uncompressed(content, path.suffix.lower())
             frame = parse_csv(io.BytesIO(content_plain), na=na, delimiter=delimiter, encoding=encoding, strip=strip)
     except InputError as error:
         raise type(error)(f"{path.name}: {error}") from error
     return Table(frame, path.name, hashing.hexdigest())
-
-
-class _Hash:
-    """SHA-256 of bytes, computed while the table is parsed."""
-
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _run(self) -> None:
-        import hashlib
-
-        self._digest = hashlib.sha256(self._content).hexdigest()
-
-    def hexdigest(self) -> str:
-        self._thread.join()
-        return self._digest
-
-
-_COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz"}
-
-
-def _decompressed(content: bytes, suffix: str) -> bytes:
-    if suffix not in _COMPRESSED:
-        return content
-    try:
-        return decompressed(content, _COMPRESSED[suffix])
-    except ValueError as error:
-        raise TableError(f"cannot be decompressed: {error}") from error
 
 
 def _parse_parquet(content: bytes) -> pd.DataFrame:

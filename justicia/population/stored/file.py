@@ -220,13 +220,9 @@ class PopulationFile:
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """The populations as JSON text; when `path` is given, written there, whole or not at all, and not returned."""
         from justicia.population.stored.writing import population_to_json
-        from justicia.writing import write_whole
+        from justicia.writing import written
 
-        text = population_to_json(self)
-        if path is not None:
-            write_whole(path, text)
-            return None
-        return text
+        return written(population_to_json(self), path)
 
     def with_groupings(self, groupings: Sequence[StoredGrouping]) -> PopulationFile:
         """The same with other groupings."""

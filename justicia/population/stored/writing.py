@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from justicia._version import __version__
 from justicia.population.stored.features import features_to_list
 from justicia.population.stored.forms import FORMS, form_of
+from justicia.writing import has_half_pairs
 
 if TYPE_CHECKING:
     from justicia.population.base import Population
@@ -96,10 +97,7 @@ def population_to_json(file: PopulationFile) -> str:
         return network_to_json(file.network)
     held = to_dict(file)
     text = _laid_out(held, 0, ascii_only=False) + "\n"
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        # Half of a surrogate pair has no UTF-8 form; JSON can write it as an escape.
-        text = _laid_out(held, 0, ascii_only=True) + "\n"
-    return text
+    return _laid_out(held, 0, ascii_only=True) + "\n" if has_half_pairs(text) else text
 
 
 def _laid_out(value: Any, depth: int, *, ascii_only: bool) -> str:

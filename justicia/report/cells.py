@@ -1,0 +1,48 @@
+"""Cells of the HTML report: what a part of an audit's JSON says, as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from justicia.enclosure import Enclosure
+from justicia.report.groups import number
+from justicia.words import shown
+
+__all__ = ["NOTHING", "Json", "enclosure", "group_name", "rate", "sample", "text"]
+
+Json = dict[str, Any]
+
+NOTHING = "–"
+"""Of a cell without a value."""
+
+
+def group_name(group: Json | None, nobody: str = "everyone") -> str:
+    """A group's values, in the order of the sensitive columns.
+
+    >>> group_name({"race": "Black", "sex": "Female"})
+    'Black, Female'
+    """
+    return ", ".join(shown(value, 60) for value in (group or {}).values()) or nobody
+
+
+def enclosure(held: Json | None) -> Enclosure | None:
+    """The enclosure in a part of the JSON, None where it has none."""
+    if held is None or held.get("lo") is None or held.get("hi") is None:
+        return None
+    return Enclosure(held["lo"], held["hi"])
+
+
+def text(held: Json | None, absent: str = NOTHING) -> str:
+    """An enclosure with four decimals, rounded outwards when it is a bound."""
+    found = enclosure(held)
+    return absent if found is None else number(found)
+
+
+def rate(value: float | None, absent: str = NOTHING) -> str:
+    """A number with four decimals."""
+    return absent if value is None else f"{value:.4f}"
+
+
+def sample(held: Json | None, absent: str = NOTHING) -> str:
+    """The value of a rate or measure of the rows."""
+    return rate((held or {}).get("value"), absent)
