@@ -5,7 +5,7 @@ With s the selection rate of a group, TPR and FPR its true and false positive ra
 
 from __future__ import annotations
 
-__all__ = ["DEFINITIONS", "SOURCE_OF_RATE"]
+__all__ = ["DEFINITIONS"]
 
 DEFINITIONS: dict[str, tuple[str, str]] = {
     "disparate_impact": (
@@ -48,16 +48,3 @@ DEFINITIONS: dict[str, tuple[str, str]] = {
     ),
 }
 """What each measure tells, and its formula."""
-
-SOURCE_OF_RATE: dict[str, tuple[tuple[str, str], ...]] = {
-    "disparate_impact": (("selection_rate", "ratio"),),
-    "statistical_parity_difference": (("selection_rate", "difference"),),
-    "equal_opportunity_difference": (("tpr", "difference"),),
-    "equalized_odds_difference": (("tpr", "difference"), ("fpr", "difference")),
-    "equalized_odds_ratio": (("tpr", "ratio"), ("fpr", "ratio")),
-    "average_odds_difference": (("tpr", "difference"), ("fpr", "difference")),
-    "equal_opportunity_ratio": (("tpr", "ratio"),),
-    "predictive_parity_difference": (("precision", "difference"),),
-    "predictive_parity_ratio": (("precision", "ratio"),),
-}
-"""The rates that a measure is made of, and how they are compared."""

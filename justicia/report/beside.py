@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from justicia.enclosure import Enclosure
-from justicia.report.groups import number
+from justicia.report.cells import NOTHING, Json, group_name, rate, sample, text
 from justicia.words import counted, shown
 
 __all__ = ["ReferenceView", "StrataView", "reference_of", "strata_of"]
 
-Json = dict[str, Any]
+_UNDEFINED = "undefined"
 
 
 @dataclass(frozen=True)
@@ -93,18 +92,13 @@ def strata_of(grouping: Json) -> StrataView | None:
 
 
 def _name(group: Json | None) -> str:
-    return ", ".join(shown(value, 60) for value in (group or {}).values()) or "–"
+    return group_name(group, NOTHING)
 
 
 def _value(held: Any) -> str:
     """A number, or the ends of a range; undefined where there is none."""
-    if isinstance(held, (int, float)):
-        return f"{held:.4f}"
-    if held is None or held.get("lo") is None:
-        return "undefined"
-    return number(Enclosure(held["lo"], held["hi"]))
+    return rate(held) if isinstance(held, (int, float)) else text(held, _UNDEFINED)
 
 
 def _sample(held: Json | None) -> str:
-    sample = (held or {}).get("sample")
-    return "undefined" if sample is None or sample.get("value") is None else f"{sample['value']:.4f}"
+    return sample((held or {}).get("sample"), _UNDEFINED)

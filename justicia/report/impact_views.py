@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from justicia.enclosure import Enclosure
-from justicia.report.groups import number
+from justicia.report.cells import NOTHING, Json, enclosure, group_name, rate, text
 from justicia.words import counted, shown
 
 __all__ = ["TableView", "impact_of", "layout_of", "ranges_of"]
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -46,13 +42,13 @@ def impact_of(grouping: Json) -> TableView | None:
         rows.append(
             [
                 _name(group["group"]),
-                _plain(group["impact_ratio"]),
+                rate(group["impact_ratio"]),
                 _range(group["interval"]),
                 group["four_fifths"] or "–",
                 group["test"] or "–",
                 _p(group["p"]),
                 _p(group["p_holm"]),
-                _plain(group["odds_ratio"]),
+                rate(group["odds_ratio"]),
                 "–" if group["shortfall"] is None else f"{group['shortfall']:.1f}",
                 "changes " + " and ".join(changes)
                 if changes
@@ -108,8 +104,8 @@ def layout_of(held: Json) -> list[TableView]:
                 _name(one["group"]),
                 _count(one["n"]),
                 _count(one["selected"]),
-                _plain(one["rate"]),
-                _plain(one["impact_ratio"]),
+                rate(one["rate"]),
+                rate(one["impact_ratio"]),
                 shown(one["left_out"] or "", 200),
             ]
             for one in table["categories"]
@@ -119,11 +115,7 @@ def layout_of(held: Json) -> list[TableView]:
 
 
 def _name(group: Json | None) -> str:
-    return ", ".join(shown(value, 60) for value in (group or {}).values()) or "–"
-
-
-def _plain(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
+    return group_name(group, NOTHING)
 
 
 def _count(value: float | None) -> str:
@@ -135,8 +127,6 @@ def _p(value: float | None) -> str:
 
 
 def _range(held: Json | None) -> str:
-    if held is None or held.get("lo") is None or held.get("hi") is None:
-        return "–"
-    if held["hi"] > 1 or "method" in held:
+    if enclosure(held) is not None and held is not None and (held["hi"] > 1 or "method" in held):
         return f"{held['lo']:.4f} to {held['hi']:.4f}"
-    return number(Enclosure(held["lo"], held["hi"]))
+    return text(held)

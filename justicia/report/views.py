@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from justicia.enclosure import EXACT, Enclosure
-from justicia.metrics.definitions import DEFINITIONS, SOURCE_OF_RATE
+from justicia.metrics import RATIOS, compared_kinds
+from justicia.metrics.definitions import DEFINITIONS
 from justicia.report.beside import ReferenceView, StrataView, reference_of, strata_of
-from justicia.report.groups import number
+from justicia.report.cells import Json, enclosure, group_name, sample, text
 from justicia.report.impact_views import TableView, impact_of, ranges_of
 from justicia.report.pictures import Chart, Graph, chart, graph
 from justicia.report.routes import disagreement_lines, open_lines, route_lines
 from justicia.words import counted, shown
 
 __all__ = ["GroupRow", "GroupingView", "MeasureRow", "group_name", "groupings_of", "headline", "title_of"]
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -110,28 +108,6 @@ def title_of(held: Json) -> str:
     return f"Audit of {shown(name, 80)}" + (f" on {shown(data, 80)}" if data else "")
 
 
-def group_name(group: Json | None) -> str:
-    """A group's values, in the order of the sensitive columns.
-
-    >>> group_name({"race": "Black", "sex": "Female"})
-    'Black, Female'
-    """
-    return ", ".join(shown(value, 60) for value in (group or {}).values()) or "everyone"
-
-
-def enclosure(held: Json | None) -> Enclosure | None:
-    """The enclosure in a part of the JSON, None where it has none."""
-    if held is None or held.get("lo") is None or held.get("hi") is None:
-        return None
-    return Enclosure(held["lo"], held["hi"])
-
-
-def text(held: Json | None) -> str:
-    """An enclosure with four decimals, rounded outwards when it is a bound."""
-    found = enclosure(held)
-    return "–" if found is None else number(found)
-
-
 def percentage(held: Enclosure) -> str:
     """A rate as a share in words, rounded outwards when it is a bound.
 
@@ -189,7 +165,7 @@ def _view(grouping: Json, position: int, confidence: float, search: str) -> Grou
         groups=rows,
         chart=chart([_bar(group, marks) for group in groups]),
         measures=measures,
-        measure_columns=_measure_columns(grouping, confidence),
+        measure_columns=_measure_columns(grouping, measures, confidence),
         population=grouping.get("population") or {},
         graph=graph(parents),
         parents=[(shown(name, 80), ", ".join(shown(one, 80) for one in held)) for name, held in parents.items()],
@@ -241,9 +217,8 @@ def _middle(group: Json) -> float:
 
 
 def _row(group: Json, marks: dict[str, str]) -> GroupRow:
-    rate, sample, name = group.get("selection_rate"), group.get("sample_rate"), group_name(group["group"])
+    rate, rows, name = group.get("selection_rate"), group.get("sample_rate"), group_name(group["group"])
     shift = None if rate is None else rate.get("shift")
-    interval = None if rate is None else rate.get("interval")
     n, selected, weight = group.get("n"), group.get("selected"), group.get("weight")
     cells = {
         "people": "–" if n is None else f"{n:,}",
@@ -252,34 +227,36 @@ def _row(group: Json, marks: dict[str, str]) -> GroupRow:
         "selected_weight": "–" if weight is None else f"{weight['selected']:,.6g}",
         "verified": text(rate if shift is None else shift.get("unshifted")),
         "statistical": text(None if rate is None else rate.get("statistical")),
-        "bootstrap": text(interval if interval and not str(interval.get("method")).startswith("statistical") else None),
+        "bootstrap": text(_of_bootstrap(rate)),
         "shifted": text(rate if shift is not None else None),
         "remaining": text(_narrowest(rate)),
-        "rows": "–" if sample is None else f"{sample['value']:.4f}",
-        "interval": "–" if sample is None else f"{sample['lo']:.4f} to {sample['hi']:.4f}",
+        "rows": sample(rows),
+        "interval": "–" if rows is None else f"{rows['lo']:.4f} to {rows['hi']:.4f}",
         "positives": "–" if group.get("positives") is None else f"{group['positives']:,}",
         "negatives": "–" if group.get("negatives") is None else f"{group['negatives']:,}",
         "tpr": text(group.get("tpr")),
         "fpr": text(group.get("fpr")),
-        "rows_tpr": _sample(group.get("sample_tpr")),
-        "rows_fpr": _sample(group.get("sample_fpr")),
+        "rows_tpr": sample(group.get("sample_tpr")),
+        "rows_fpr": sample(group.get("sample_fpr")),
         "precision": text(group.get("precision")),
-        "rows_precision": _sample(group.get("sample_precision")),
+        "rows_precision": sample(group.get("sample_precision")),
     }
     found = enclosure(_rate(group))
-    off = found is not None and sample is not None and (found.hi < sample["lo"] or found.lo > sample["hi"])
+    off = found is not None and rows is not None and (found.hi < rows["lo"] or found.lo > rows["hi"])
     values = [shown(value, 60) for value in group["group"].values()]
     return GroupRow(values, name, cells, marks.get(name, ""), off, group.get("note") or "")
+
+
+def _of_bootstrap(held: Json | None) -> Json | None:
+    """The bootstrap interval of a rate or measure; statistical bounds of an engine stand in its place without one."""
+    interval: Json | None = None if held is None else held.get("interval")
+    return None if not interval or str(interval.get("method")).startswith("statistical") else interval
 
 
 def _narrowest(held: Json | None) -> Json | None:
     """What remains of a rate or measure with the mediators of the most favored group."""
     remaining: Json | None = None if held is None else held.get("remaining")
     return None if remaining is None else remaining.get("statistical") or remaining
-
-
-def _sample(held: Json | None) -> str:
-    return "–" if held is None or held.get("value") is None else f"{held['value']:.4f}"
 
 
 def _columns(rows: list[GroupRow], confidence: float) -> list[tuple[str, str]]:
@@ -392,8 +369,6 @@ def _per_hundred(impact: Enclosure) -> str:
 def _measure(name: str, held: Json, grouping: Json) -> MeasureRow:
     sample = held.get("sample") or {}
     moved = "unshifted" in held and held["unshifted"] is not None
-    interval = held.get("interval")
-    bootstrap = interval if interval and not str(interval.get("method")).startswith("statistical") else None
     definition, formula = DEFINITIONS.get(name, (name.replace("_", " "), ""))
     lo, hi = sample.get("lo"), sample.get("hi")
     note = held.get("undefined") or ""
@@ -409,7 +384,7 @@ def _measure(name: str, held: Json, grouping: Json) -> MeasureRow:
         worked=_worked(name, grouping),
         verified=value,
         statistical=text(held.get("statistical")),
-        bootstrap=text(bootstrap),
+        bootstrap=text(_of_bootstrap(held)),
         shifted=text(held) if moved else "–",
         remaining=text(_narrowest(held)),
         bounds={key: text(held.get(key)) for key in ("total_variation", "confidence_box", "given_structure")},
@@ -420,12 +395,7 @@ def _measure(name: str, held: Json, grouping: Json) -> MeasureRow:
     )
 
 
-def _measure_columns(grouping: Json, confidence: float) -> list[tuple[str, str]]:
-    rows = [
-        _measure(name, held, grouping)
-        for name, held in grouping["measures"].items()
-        if held is not None and not name.startswith("conditional_")
-    ]
+def _measure_columns(grouping: Json, rows: list[MeasureRow], confidence: float) -> list[tuple[str, str]]:
     columns = [("verified", "verified")] if any(enclosure(held) for held in grouping["measures"].values()) else []
     optional = (
         ("statistical", "statistical"),
@@ -440,13 +410,13 @@ def _measure_columns(grouping: Json, confidence: float) -> list[tuple[str, str]]
 def _worked(name: str, grouping: Json) -> str:
     """The verified measure written out with the rates that it is made of; empty where they are bounds."""
     parts = []
-    for kind, form in SOURCE_OF_RATE.get(name, ()):
+    for kind in compared_kinds(name):
         held = [(enclosure(group.get(kind)), group_name(group["group"])) for group in grouping["groups"]]
         rates = [(float(found.lo), who) for found, who in held if found is not None and found.exact]
         if len(rates) < 2 or len(rates) < sum(found is not None for found, _ in held):
             return ""
         (low, lowest), (high, highest) = min(rates), max(rates)
-        if form == "ratio":
+        if name in RATIOS:
             parts.append(f"{low:.6f} ({lowest}) ÷ {high:.6f} ({highest})" + ("" if high else ": undefined"))
         else:
             parts.append(f"{high:.6f} ({highest}) − {low:.6f} ({lowest})")
