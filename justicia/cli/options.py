@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, overload
 
 import click
 
@@ -117,6 +117,14 @@ def announcing(quiet: bool) -> Iterator[None]:
         logger.setLevel(level)
 
 
+@overload
+def names_of(text: str) -> list[str]: ...
+
+
+@overload
+def names_of(text: None) -> None: ...
+
+
 def names_of(text: str | None) -> list[str] | None:
     """Names in a text with commas; one that holds a comma, or blanks around it, stands between quotes.
 
@@ -140,7 +148,7 @@ def named_list(text: str, option: str) -> tuple[str, list[str]]:
     name, equals, items = text.partition("=")
     if not equals or not name.strip():
         raise click.BadParameter(f"{text!r} is not of the form name=one,two", param_hint=option)
-    return name.strip(), [item.strip() for item in items.split(",")]
+    return name.strip(), names_of(items)
 
 
 def named_lists(texts: Sequence[str], option: str) -> dict[str, list[str]]:

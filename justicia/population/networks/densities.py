@@ -7,6 +7,7 @@ others, normal variables are normal together (a conditional Gaussian network; La
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -19,7 +20,7 @@ REACH = 9.0
 
 
 @dataclass(frozen=True)
-class Numeric:
+class Numeric(ABC):
     """One variable.
 
     Attributes
@@ -37,9 +38,9 @@ class Numeric:
     given: tuple[str, ...]
 
     @property
+    @abstractmethod
     def kind(self) -> str:
         """The density in a word."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
