@@ -88,7 +88,7 @@ def test_a_value_that_no_row_has_is_named(folder, capsys):
         ("age > forty", "bad.rule: line 1, column 7: forty stands where a number is expected"),
         ("(age > 40", "bad.rule: line 1, column 10: the rule ends where ) is expected"),
         ("agee > 40", "the table lacks agee, which the model was fitted on; did you mean age?"),
-        ("sex > 40", "column 'sex' holds Male in 6 rows, and the rule compares it with numbers"),
+        ("sex > 40", "column 'sex' holds Male, Female in 6 rows, and the rule compares it with numbers"),
     ],
 )
 def test_errors_are_one_line(folder, capsys, text, says):
