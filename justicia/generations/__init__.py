@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from justicia.generations.asking import CheckReport, check, coverage, sequence
+    from justicia.generations.auditing import GenerationAudit, audit
     from justicia.generations.covering import CoverageReport, CoverageResult
     from justicia.generations.games import ShieldProof, verify_shield
     from justicia.generations.results import RunResult, SequenceReport, Witness
@@ -29,6 +30,7 @@ __all__ = [
     "CoverageReport",
     "CoverageResult",
     "Enforce",
+    "GenerationAudit",
     "RunResult",
     "SequenceReport",
     "Shield",
@@ -36,6 +38,7 @@ __all__ = [
     "Simulation",
     "Spec",
     "Witness",
+    "audit",
     "check",
     "coverage",
     "read_spec",
@@ -47,6 +50,7 @@ __all__ = [
 
 _MODULES = {
     "asking": ("CheckReport", "check", "coverage", "sequence"),
+    "auditing": ("GenerationAudit", "audit"),
     "covering": ("CoverageReport", "CoverageResult"),
     "games": ("ShieldProof", "verify_shield"),
     "results": ("RunResult", "SequenceReport", "Witness"),

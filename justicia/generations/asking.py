@@ -22,7 +22,7 @@ from justicia.words import counted, listed, shown
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["CheckReport", "check", "coverage", "sequence", "spec_of"]
+__all__ = ["CheckReport", "check", "coverage", "evidence_over", "sequence", "share_of", "spec_of"]
 
 
 @dataclass(frozen=True)
@@ -265,7 +265,7 @@ def sequence(
             tagged = prepare(source, spec.changed(where={**spec.where, **spec.neutral}), generations.labels)
             tagged.require_sound()
             for names, bound in zip(questions, betas, strict=True):
-                evidence.append(_evidence(tagged, names, judge_runs(tagged, names, bound, loop_from)))
+                evidence.append(evidence_over(tagged, names, judge_runs(tagged, names, bound, loop_from)))
     return SequenceReport(
         judged, tuple(evidence), generations, said.warnings, None if command is None else tuple(command)
     )
@@ -289,7 +289,7 @@ def _beta(names: tuple[str, ...], spec: Spec, everywhere: Any, together: Mapping
     return whole_number(bound, "beta")
 
 
-def _evidence(tagged: Generations, names: tuple[str, ...], judged: Question) -> Evidence:
+def evidence_over(tagged: Generations, names: tuple[str, ...], judged: Question) -> Evidence:
     """What the tagged runs show; a table cannot speak of all prompts, so it can refute, and else is evidence alone."""
     spec = tagged.spec
     tag = ", ".join(f"{name}={'|'.join(values)}" for name, values in spec.neutral.items())
@@ -348,7 +348,7 @@ def coverage(
     InputError
     """
     with Announcements() as said:
-        share = _share(least)
+        share = share_of(least)
         spec = spec_of(**asked)
         names = tuple(dict.fromkeys(attrs or spec.attributes))
         size = whole_number(t, "t")
@@ -364,7 +364,13 @@ def coverage(
     )
 
 
-def _share(least: Any) -> Fraction:
+def share_of(least: Any) -> Fraction:
+    """A share between 0 and 1, as a number, a fraction or in percent.
+
+    Raises
+    ------
+    SpecError
+    """
     text = str(least).strip()
     if re.fullmatch(r"(\d{1,9}(\.\d{0,18})?|\.\d{1,18})%?|\d{1,9}/\d{1,9}", text):
         try:

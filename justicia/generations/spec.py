@@ -17,14 +17,21 @@ from justicia.errors import MissingDependencyError, SpecError
 from justicia.generations.labels import MOST_VALUES, label_text
 from justicia.words import did_you_mean, listed, shown
 
-__all__ = ["OFF_DOMAIN", "SPEC_SCHEMA", "Attribute", "Spec", "attribute", "read_spec", "whole_number"]
+__all__ = ["OFF_DOMAIN", "ROLES", "SPEC_SCHEMA", "Attribute", "Spec", "attribute", "read_spec", "whole_number"]
 
 SPEC_SCHEMA = "justicia.generations.spec/1"
 
 OFF_DOMAIN = ("error", "none", "unknown")
 """What a label outside its domain may be taken for: an error, an item that shows none of the values, or unknown."""
 
-_KEYS = ("schema", "run", "step", "prompt", "where", "neutral", "unknown", "off_domain", "attributes")
+ROLES = ("context", "axis", "counterfactual", "text", "response", "group", "truth", "model", "pair", "enforced")
+"""What columns beside the attributes may be, for an audit; each is the column of its own name unless `columns` names
+another. docs/generations.md says what each is for."""
+
+_KEYS = (
+    *("schema", "run", "step", "prompt", "where", "neutral", "unknown", "off_domain", "attributes"),
+    *("columns", "settings", "require"),
+)
 _ATTRIBUTE_KEYS = ("domain", "beta", "unknown", "separator")
 _LARGEST = 10**12
 
@@ -69,6 +76,12 @@ class Spec:
         What tags a prompt as neutral.
     off_domain : {"error", "none", "unknown"}
         What a label outside its domain is taken for.
+    columns : dict of str to str
+        For an audit: columns by what they are, one of `ROLES`; "none" where there is none.
+    settings : dict of str to dict of str to Any
+        For an audit: what a section of it asks, by the section's name.
+    require : tuple of str
+        Requirements of an audit.
     """
 
     attributes: dict[str, Attribute]
@@ -78,6 +91,9 @@ class Spec:
     where: dict[str, tuple[str, ...]] = field(default_factory=dict)
     neutral: dict[str, tuple[str, ...]] = field(default_factory=dict)
     off_domain: str = "error"
+    columns: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, dict[str, Any]] = field(default_factory=dict)
+    require: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.off_domain not in OFF_DOMAIN:
@@ -253,9 +269,16 @@ def _from_mapping(held: Mapping[Any, Any], where: str) -> Spec:
     version = held.get("schema", SPEC_SCHEMA)
     if version != SPEC_SCHEMA:
         raise SpecError(f"{where}schema {shown(version)} is not known: this version reads {SPEC_SCHEMA}")
-    attributes = held.get("attributes")
-    if not isinstance(attributes, Mapping) or not attributes:
+    columns = held.get("columns", {})
+    attributes = held.get("attributes", {} if columns else None)
+    if not isinstance(attributes, Mapping) or not (attributes or columns):
         raise SpecError(f"{where}the spec needs attributes, a mapping of column to its domain")
+    if not isinstance(columns, Mapping):
+        raise SpecError(f"{where}columns is a mapping of what a column is to its name, not {shown(repr(columns))}")
+    _known(columns, ROLES, f"{where}columns")
+    settings = held.get("settings", {})
+    if not isinstance(settings, Mapping) or not all(isinstance(one, Mapping) for one in settings.values()):
+        raise SpecError(f"{where}settings is a mapping of section to a mapping, not {shown(repr(settings))}")
     unknown = _list_of(held.get("unknown", ()), f"{where}unknown")
     made = {}
     for key, said in attributes.items():
@@ -273,6 +296,9 @@ def _from_mapping(held: Mapping[Any, Any], where: str) -> Spec:
         where=_condition(held.get("where", {}), f"{where}where"),
         neutral=_condition(held.get("neutral", {}), f"{where}neutral"),
         off_domain=_scalar(held.get("off_domain", "error"), f"{where}off_domain"),
+        columns={str(role): _scalar(name, f"{where}columns: {role}") for role, name in columns.items()},
+        settings={str(name): dict(one) for name, one in settings.items()},
+        require=tuple(_list_of(held.get("require", ()), f"{where}require")),
     )
 
 

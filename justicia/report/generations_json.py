@@ -18,12 +18,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from justicia.generations.asking import CheckReport
-    from justicia.generations.covering import CoverageReport
-    from justicia.generations.results import RunResult, SequenceReport
+    from justicia.generations.covering import CoverageReport, CoverageResult
+    from justicia.generations.results import Evidence, RunResult, SequenceReport
     from justicia.generations.simulation import Simulation
     from justicia.generations.table import Generations
 
-__all__ = ["check_to_dict", "coverage_to_dict", "schema", "sequences_to_dict", "simulation_to_dict", "to_json"]
+__all__ = [
+    "check_to_dict",
+    "coverage_result",
+    "coverage_to_dict",
+    "data_of",
+    "evidence_result",
+    "head",
+    "run_result",
+    "schema",
+    "sequences_to_dict",
+    "simulation_to_dict",
+    "to_json",
+]
 
 
 def schema() -> dict[str, Any]:
@@ -38,7 +50,8 @@ def to_json(held: dict[str, Any], path: Any = None) -> str | None:
     return written(json_text(held), path)
 
 
-def _head(kind: str, command: Sequence[str] | None) -> dict[str, Any]:
+def head(kind: str, command: Sequence[str] | None) -> dict[str, Any]:
+    """What every report begins with."""
     return {
         "schema": f"justicia.generations.{kind}/1",
         "tool": {"name": "justicia", "version": __version__},
@@ -47,7 +60,8 @@ def _head(kind: str, command: Sequence[str] | None) -> dict[str, Any]:
     }
 
 
-def _data(generations: Generations) -> dict[str, Any]:
+def data_of(generations: Generations) -> dict[str, Any]:
+    """The table, and what is declared of it."""
     spec, source = generations.spec, generations.source
     return {
         "source": source.name,
@@ -67,8 +81,8 @@ def check_to_dict(report: CheckReport) -> dict[str, Any]:
     generations = report.generations
     starts = generations.starts.tolist()
     return {
-        **_head("check", report.command),
-        "data": _data(generations),
+        **head("check", report.command),
+        "data": data_of(generations),
         "verdict": "fails" if generations.faults else "holds",
         "runs": [
             {"run": name, "n": end - start}
@@ -85,26 +99,17 @@ def check_to_dict(report: CheckReport) -> dict[str, Any]:
 def sequences_to_dict(report: SequenceReport) -> dict[str, Any]:
     """Sequences of all runs."""
     return {
-        **_head("sequences", report.command),
-        "data": _data(report.generations),
+        **head("sequences", report.command),
+        "data": data_of(report.generations),
         "verdict": report.verdict,
-        "results": [_result(one) for one in report.results],
-        "evidence": [
-            {
-                "attribute": list(one.attribute),
-                "tag": one.tag,
-                "rows": one.rows,
-                "prompts": one.prompts,
-                "verdicts": dict(one.verdicts),
-                "statement": one.statement,
-            }
-            for one in report.evidence
-        ],
+        "results": [run_result(one) for one in report.results],
+        "evidence": [evidence_result(one) for one in report.evidence],
         "warnings": list(report.warnings),
     }
 
 
-def _result(one: RunResult) -> dict[str, Any]:
+def run_result(one: RunResult) -> dict[str, Any]:
+    """One question in one run."""
     witness, frequency = one.witness, one.frequency
     return {
         "attribute": list(one.attribute),
@@ -141,31 +146,45 @@ def _result(one: RunResult) -> dict[str, Any]:
     }
 
 
+def evidence_result(one: Evidence) -> dict[str, Any]:
+    """What runs under neutral prompts show of one question."""
+    return {
+        "attribute": list(one.attribute),
+        "tag": one.tag,
+        "rows": one.rows,
+        "prompts": one.prompts,
+        "verdicts": dict(one.verdicts),
+        "statement": one.statement,
+    }
+
+
+def coverage_result(one: CoverageResult) -> dict[str, Any]:
+    """Coverage of one run."""
+    return {
+        "run": one.run,
+        "n": one.n,
+        "unknown": one.unknown,
+        "covered": {"lo": one.covered[0], "hi": one.covered[1]},
+        "total": one.total,
+        "coverage": {"lo": one.coverage[0], "hi": one.coverage[1]},
+        "verdict": one.verdict,
+        "reason": one.reason,
+        "curve": [list(point) for point in one.curve],
+        "missing": [dict(values) for values in one.missing],
+        "suggestions": [{"values": dict(next_.values), "new": next_.new} for next_ in one.suggestions],
+    }
+
+
 def coverage_to_dict(report: CoverageReport) -> dict[str, Any]:
     """Coverage of all runs."""
     return {
-        **_head("coverage", report.command),
-        "data": _data(report.generations),
+        **head("coverage", report.command),
+        "data": data_of(report.generations),
         "attributes": list(report.attributes),
         "t": report.t,
         "least": float(report.least),
         "verdict": report.verdict,
-        "results": [
-            {
-                "run": one.run,
-                "n": one.n,
-                "unknown": one.unknown,
-                "covered": {"lo": one.covered[0], "hi": one.covered[1]},
-                "total": one.total,
-                "coverage": {"lo": one.coverage[0], "hi": one.coverage[1]},
-                "verdict": one.verdict,
-                "reason": one.reason,
-                "curve": [list(point) for point in one.curve],
-                "missing": [dict(values) for values in one.missing],
-                "suggestions": [{"values": dict(next_.values), "new": next_.new} for next_ in one.suggestions],
-            }
-            for one in report.results
-        ],
+        "results": [coverage_result(one) for one in report.results],
         "warnings": list(report.warnings),
     }
 
@@ -173,7 +192,7 @@ def coverage_to_dict(report: CoverageReport) -> dict[str, Any]:
 def simulation_to_dict(report: Simulation) -> dict[str, Any]:
     """A simulation of a shield."""
     return {
-        **_head("simulation", report.command),
+        **head("simulation", report.command),
         "parameters": dict(report.parameters),
         "steps": report.steps,
         "enforced": report.enforced,

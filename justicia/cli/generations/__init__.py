@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from justicia.cli.generations.audit import audit
 from justicia.cli.generations.check import check
 from justicia.cli.generations.cover import cover
 from justicia.cli.generations.enforce import enforce
@@ -18,6 +19,7 @@ def generations() -> None:
     """Check and enforce sequences of labelled generations of a generative model.
 
     \b
+    justicia generations audit t.csv --spec spec.yml --html report.html
     justicia generations check t.csv --spec spec.yml
     justicia generations seq   t.csv --attr gender --domain female,male --beta 20 --by run
     justicia generations cover t.csv --spec spec.yml --t 2 --suggest 5
@@ -26,6 +28,7 @@ def generations() -> None:
     """  # noqa: D301 (click reads the escape)
 
 
+generations.add_command(audit)
 generations.add_command(check)
 generations.add_command(seq)
 generations.add_command(cover)

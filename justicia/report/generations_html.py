@@ -1,0 +1,59 @@
+"""The audit of generations as one HTML file that needs nothing else, made from the audit's JSON alone."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any
+
+from justicia.report.document import SYMBOLS, Cell
+from justicia.report.generations_pages import page_of
+from justicia.report.html import created_text, embedded, environment, style
+
+__all__ = ["AUDIT_SCHEMA", "generations_fragment", "render_generations"]
+
+AUDIT_SCHEMA = "justicia.generations.audit/1"
+
+
+def render_generations(held: dict[str, Any]) -> str:
+    """An audit's JSON as the text of an HTML file.
+
+    Parameters
+    ----------
+    held : dict
+        By the schema ``justicia.generations.audit/1``.
+    """
+    if held.get("schema") != AUDIT_SCHEMA:
+        raise ValueError(f"not an audit by {AUDIT_SCHEMA}")
+    return (
+        _environment()
+        .get_template("generations.html")
+        .render(
+            audit=held,
+            page=page_of(held),
+            created=created_text(held["created"]),
+            style=style(),
+            own_style=_own_style(),
+            symbols=SYMBOLS,
+            json=embedded(held),
+        )
+    )
+
+
+def generations_fragment(held: dict[str, Any]) -> str:
+    """The answer, the requirements and the short tables, for a notebook."""
+    return (
+        _environment().get_template("generations_fragment.html").render(audit=held, page=page_of(held), symbols=SYMBOLS)
+    )
+
+
+def _environment() -> Any:
+    made = environment()
+    made.tests["cell"] = lambda value: isinstance(value, Cell)
+    made.filters["kind"] = lambda block: type(block).__name__.lower()
+    return made
+
+
+def _own_style() -> Any:
+    from markupsafe import Markup
+
+    return Markup((resources.files(__package__) / "templates" / "generations.css").read_text("utf-8"))  # noqa: S704
