@@ -148,10 +148,8 @@ def _facts(held: Json) -> list[tuple[str, str]]:
             ("neutral prompts", ", ".join(f"{name}={'|'.join(values)}" for name, values in held["neutral"].items()))
         )
     if held["off_domain"] != "error":
-        facts.append(
-            taken = {"none": "show none of the values"}.get(held["off_domain"], "unknown")
-            facts.append(("labels outside a domain", taken))
-        )
+        taken = {"none": "show none of the values"}.get(held["off_domain"], "unknown")
+        facts.append(("labels outside a domain", taken))
     columns = held["columns"]
     facts += [
         (f"{role} column", f"{columns[role]}: {_ROLE_WORDS[role]}") for role in ("prompt", *ROLES) if columns[role]
@@ -166,8 +164,8 @@ def _method(held: Json) -> list[str]:
         "Everything here is computed from the table alone: no model was asked, and no label was guessed. What labels "
         "leave unknown makes an answer an interval; rows with unknown labels are kept.",
         "What is said of a sequence or of coverage is a fact about this log, and exact. What is said of a generator, "
-        "such as a diversity, is an estimate from a sample; its interval says how far it may be off, if generations under "
-        "the same prompt are independent draws. Labels are taken as they are: a labeller's errors are not in any "
+        "such as a diversity, is an estimate from a sample; its interval says how far it may be off, if generations "
+        "under the same prompt are independent draws. Labels are taken as they are: a labeller's errors are not in any "
         "interval.",
     ]
     if held["command"]:
