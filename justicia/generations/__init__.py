@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from justicia.generations.asking import CheckReport, check, coverage, sequence
     from justicia.generations.covering import CoverageReport, CoverageResult
+    from justicia.generations.diversity import DiversityReport, diversity
     from justicia.generations.games import ShieldProof, verify_shield
     from justicia.generations.results import RunResult, SequenceReport, Witness
     from justicia.generations.shield import Enforce, Shield
@@ -28,6 +29,7 @@ __all__ = [
     "CheckReport",
     "CoverageReport",
     "CoverageResult",
+    "DiversityReport",
     "Enforce",
     "RunResult",
     "SequenceReport",
@@ -38,6 +40,7 @@ __all__ = [
     "Witness",
     "check",
     "coverage",
+    "diversity",
     "read_spec",
     "sequence",
     "shielded",
@@ -48,6 +51,7 @@ __all__ = [
 _MODULES = {
     "asking": ("CheckReport", "check", "coverage", "sequence"),
     "covering": ("CoverageReport", "CoverageResult"),
+    "diversity": ("DiversityReport", "diversity"),
     "games": ("ShieldProof", "verify_shield"),
     "results": ("RunResult", "SequenceReport", "Witness"),
     "shield": ("Enforce", "Shield"),

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from justicia.generations.simulation import Simulation
     from justicia.generations.table import Generations
 
-__all__ = ["check_to_dict", "coverage_to_dict", "schema", "sequences_to_dict", "simulation_to_dict", "to_json"]
+__all__ = [
+    "check_to_dict",
+    "coverage_to_dict",
+    "data_of",
+    "head",
+    "schema",
+    "sequences_to_dict",
+    "simulation_to_dict",
+    "to_json",
+]
 
 
 def schema() -> dict[str, Any]:
@@ -38,7 +47,8 @@ def to_json(held: dict[str, Any], path: Any = None) -> str | None:
     return written(json_text(held), path)
 
 
-def _head(kind: str, command: Sequence[str] | None) -> dict[str, Any]:
+def head(kind: str, command: Sequence[str] | None) -> dict[str, Any]:
+    """What every report begins with."""
     return {
         "schema": f"justicia.generations.{kind}/1",
         "tool": {"name": "justicia", "version": __version__},
@@ -47,7 +57,8 @@ def _head(kind: str, command: Sequence[str] | None) -> dict[str, Any]:
     }
 
 
-def _data(generations: Generations) -> dict[str, Any]:
+def data_of(generations: Generations) -> dict[str, Any]:
+    """The table, and what is declared of it."""
     spec, source = generations.spec, generations.source
     return {
         "source": source.name,
@@ -67,8 +78,8 @@ def check_to_dict(report: CheckReport) -> dict[str, Any]:
     generations = report.generations
     starts = generations.starts.tolist()
     return {
-        **_head("check", report.command),
-        "data": _data(generations),
+        **head("check", report.command),
+        "data": data_of(generations),
         "verdict": "fails" if generations.faults else "holds",
         "runs": [
             {"run": name, "n": end - start}
@@ -85,8 +96,8 @@ def check_to_dict(report: CheckReport) -> dict[str, Any]:
 def sequences_to_dict(report: SequenceReport) -> dict[str, Any]:
     """Sequences of all runs."""
     return {
-        **_head("sequences", report.command),
-        "data": _data(report.generations),
+        **head("sequences", report.command),
+        "data": data_of(report.generations),
         "verdict": report.verdict,
         "results": [_result(one) for one in report.results],
         "evidence": [
@@ -144,8 +155,8 @@ def _result(one: RunResult) -> dict[str, Any]:
 def coverage_to_dict(report: CoverageReport) -> dict[str, Any]:
     """Coverage of all runs."""
     return {
-        **_head("coverage", report.command),
-        "data": _data(report.generations),
+        **head("coverage", report.command),
+        "data": data_of(report.generations),
         "attributes": list(report.attributes),
         "t": report.t,
         "least": float(report.least),
@@ -173,7 +184,7 @@ def coverage_to_dict(report: CoverageReport) -> dict[str, Any]:
 def simulation_to_dict(report: Simulation) -> dict[str, Any]:
     """A simulation of a shield."""
     return {
-        **_head("simulation", report.command),
+        **head("simulation", report.command),
         "parameters": dict(report.parameters),
         "steps": report.steps,
         "enforced": report.enforced,
