@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from justicia.generations.asking import CheckReport, check, coverage, sequence
     from justicia.generations.auditing import GenerationAudit, audit
     from justicia.generations.covering import CoverageReport, CoverageResult
+    from justicia.generations.diversity import DiversityReport, diversity
     from justicia.generations.games import ShieldProof, verify_shield
     from justicia.generations.results import RunResult, SequenceReport, Witness
     from justicia.generations.shield import Enforce, Shield
@@ -29,6 +30,7 @@ __all__ = [
     "CheckReport",
     "CoverageReport",
     "CoverageResult",
+    "DiversityReport",
     "Enforce",
     "GenerationAudit",
     "RunResult",
@@ -41,6 +43,7 @@ __all__ = [
     "audit",
     "check",
     "coverage",
+    "diversity",
     "read_spec",
     "sequence",
     "shielded",
@@ -52,6 +55,7 @@ _MODULES = {
     "asking": ("CheckReport", "check", "coverage", "sequence"),
     "auditing": ("GenerationAudit", "audit"),
     "covering": ("CoverageReport", "CoverageResult"),
+    "diversity": ("DiversityReport", "diversity"),
     "games": ("ShieldProof", "verify_shield"),
     "results": ("RunResult", "SequenceReport", "Witness"),
     "shield": ("Enforce", "Shield"),

@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from justicia.generations.simulation import Simulation
     from justicia.generations.table import Generations
 
-__all__ = ["check_to_text", "coverage_to_text", "printed", "render", "sequences_to_text", "simulation_to_text"]
+__all__ = [
+    "check_to_text",
+    "coverage_to_text",
+    "printed",
+    "render",
+    "render_facts",
+    "render_head",
+    "sequences_to_text",
+    "simulation_to_text",
+]
 
 _MOST_RUNS = 40
 _MOST_MISSING = 4
@@ -78,7 +87,8 @@ def _table(*columns: str, right: Sequence[str] = ()) -> Table:
     return table
 
 
-def _facts(rows: Sequence[tuple[str, str]]) -> Table:
+def render_facts(rows: Sequence[tuple[str, str]]) -> Table:
+    """Names with what they are."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column()
@@ -87,7 +97,8 @@ def _facts(rows: Sequence[tuple[str, str]]) -> Table:
     return grid
 
 
-def _head(title: str, generations: Generations) -> RenderableType:
+def render_head(title: str, generations: Generations) -> RenderableType:
+    """The title, the table and its attributes."""
     spec, source = generations.spec, generations.source
     used, rows = len(generations), len(source.frame)
     held = counted(used, "generation") + (f" of {rows:,}" if used < rows else "")
@@ -99,7 +110,7 @@ def _head(title: str, generations: Generations) -> RenderableType:
         )
     for name, labels in generations.labels.items():
         facts.append((shown(name), f"{counted(len(labels.values), 'value')}: {listed(labels.values, 20)}"))
-    return Group(Text(f"{title} by justicia", style="bold"), _facts(facts))
+    return Group(Text(f"{title} by justicia", style="bold"), render_facts(facts))
 
 
 def _verdict(verdict: str) -> Text:
@@ -120,7 +131,7 @@ def _some(verdicts: Sequence[str], every: bool) -> tuple[list[int], str | None]:
 
 
 def _sequences(report: SequenceReport, all_runs: bool) -> RenderableType:
-    parts: list[RenderableType] = [_head("Sequences", report.generations)]
+    parts: list[RenderableType] = [render_head("Sequences", report.generations)]
     for question in report.questions:
         beta = question.beta
         asked = "every value occurs" if beta is None else f"every value in every {beta} generations in a row"
@@ -166,7 +177,7 @@ def _spread(results: Sequence[RunResult]) -> str | None:
 
 
 def _coverage(report: CoverageReport, all_runs: bool) -> RenderableType:
-    parts: list[RenderableType] = [_head("Coverage", report.generations)]
+    parts: list[RenderableType] = [render_head("Coverage", report.generations)]
     what = {1: "values", 2: "pairs of values"}.get(report.t, f"combinations of {report.t} values")
     title = Text.assemble(
         (shown(" x ".join(report.attributes), 200), "bold"), f": {what}, at least {float(report.least):g}"
@@ -212,8 +223,8 @@ def _coverage(report: CoverageReport, all_runs: bool) -> RenderableType:
 def _check(report: CheckReport) -> RenderableType:
     generations = report.generations
     lengths = generations.starts[1:] - generations.starts[:-1]
-    parts: list[RenderableType] = [_head("Check of a table of generations", generations)]
-    parts.append(_facts([("run lengths", f"{int(lengths.min()):,} to {int(lengths.max()):,}")]))
+    parts: list[RenderableType] = [render_head("Check of a table of generations", generations)]
+    parts.append(render_facts([("run lengths", f"{int(lengths.min()):,} to {int(lengths.max()):,}")]))
     parts.append(Text(""))
     order = sorted(generations.findings, key=lambda one: list(_LEVELS).index(one.level))
     for one in order:
@@ -238,9 +249,9 @@ def _simulation(report: Simulation) -> RenderableType:
     ]
     return Group(
         Text("Simulation of a shield by justicia", style="bold"),
-        _facts(facts),
+        render_facts(facts),
         Text(""),
-        _facts(numbers),
+        render_facts(numbers),
         Text(""),
         Text.assemble("least beta within beta: ", _verdict(report.verdict)),
     )

@@ -1,0 +1,413 @@
+"""Diversity across contexts: how evenly a generator's outputs spread over the values, when neutrally asked and not.
+
+The measures are HoloFair's (`entropies`). Values come with a bootstrap interval, and with the noise floor: what a
+generator without any preference scores with as many labels.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from justicia.collecting import Announcements
+from justicia.errors import SpecError
+from justicia.generations.asking import spec_of
+from justicia.generations.contexts import (
+    UNKNOWN,
+    RowsByContext,
+    check_identities,
+    neutral_context,
+    rows_by_context,
+    with_domains,
+)
+from justicia.generations.entropies import Rule, indices, noise_floor, normalised_entropy, possible_indices, resampled
+from justicia.generations.estimates import (
+    Band,
+    Estimate,
+    band,
+    check_confidence,
+    check_number,
+    corrected_interval,
+    judge,
+)
+from justicia.generations.reading import read_generations
+from justicia.generations.results import exit_code
+from justicia.generations.spec import whole_number
+from justicia.generations.table import columns_needed, prepare
+from justicia.words import listed, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from justicia.generations.table import Generations
+
+__all__ = ["AttributeDiversity", "ContextDiversity", "DiversityReport", "NoiseFloor", "diversity"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class AttributeDiversity:
+    """One attribute in one context.
+
+    Attributes
+    ----------
+    attribute : str
+    counts : dict of str to int
+        Outputs by value; all values of the domain.
+    unknown : int
+        Outputs whose label is not known; they are not counted.
+    entropy : Estimate
+        The normalised entropy, from 0 (one value alone) to 1 (equal shares).
+    """
+
+    attribute: str
+    counts: dict[str, int]
+    unknown: int
+    entropy: Estimate
+
+    @property
+    def n(self) -> int:
+        """Labels that are counted."""
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True)
+class ContextDiversity:
+    """All attributes in one context.
+
+    Attributes
+    ----------
+    name : str
+        As the context column has it.
+    neutral : bool
+    rows : int
+    attributes : tuple of AttributeDiversity
+    score : Estimate
+        The geometric mean of the attributes' entropies.
+    """
+
+    name: str
+    neutral: bool
+    rows: int
+    attributes: tuple[AttributeDiversity, ...]
+    score: Estimate
+
+
+@dataclass(frozen=True)
+class NoiseFloor:
+    """What a generator without any preference scores with as many labels.
+
+    Attributes
+    ----------
+    simulations : int
+    intrinsic : Band
+    conditional, mgbi : Band or None
+        None when there is no context besides the neutral one.
+    """
+
+    simulations: int
+    intrinsic: Band
+    conditional: Band | None
+    mgbi: Band | None
+
+
+@dataclass(frozen=True)
+class DiversityReport:
+    """Diversity of a table, with its floor.
+
+    Attributes
+    ----------
+    attributes : tuple of str
+    contexts : tuple of ContextDiversity
+        The neutral one first, then as they come in the table.
+    intrinsic : Estimate
+        ID, of the neutral outputs.
+    conditional, conditional_mean : Estimate
+        CA_q, the quantile over the other contexts, and the mean over them.
+    mgbi : Estimate
+        The root of ID times CA_q.
+    floor : NoiseFloor or None
+    rule : Rule
+    confidence : float
+    replicates : int
+    seed : int
+    least : float or None
+        The MGBI that is asked for.
+    context : str or None
+        The context column.
+    generations : Generations
+    warnings : tuple of str
+    command : tuple of str or None
+    """
+
+    attributes: tuple[str, ...]
+    contexts: tuple[ContextDiversity, ...]
+    intrinsic: Estimate
+    conditional: Estimate
+    conditional_mean: Estimate
+    mgbi: Estimate
+    floor: NoiseFloor | None
+    rule: Rule
+    confidence: float
+    replicates: int
+    seed: int
+    least: float | None
+    context: str | None
+    generations: Generations
+    warnings: tuple[str, ...] = ()
+    command: tuple[str, ...] | None = None
+
+    @property
+    def verdict(self) -> str | None:
+        """Whether MGBI is at least what is asked: "holds", "fails" or "undecided"; None when nothing is asked."""
+        return None if self.least is None else judge(self.mgbi, self.least, at_least=True)
+
+    @property
+    def exit_code(self) -> int:
+        """0 when nothing is asked or it holds, 1 when it fails, 3 when the interval holds the limit."""
+        return 0 if self.verdict is None else exit_code(self.verdict)
+
+    @property
+    def within_floor(self) -> bool | None:
+        """Whether MGBI (ID, when there is no other context) is what chance alone explains; None: not known."""
+        held = None if self.floor is None else self.floor.mgbi or self.floor.intrinsic
+        value = (self.intrinsic if self.floor is None or self.floor.mgbi is None else self.mgbi).value
+        return None if held is None or value is None else value >= held.lo
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report by the contract ``justicia.generations.diversity/1``."""
+        from justicia.report.generations_diversity import diversity_to_dict
+
+        return diversity_to_dict(self)
+
+    def to_json(self, path: Any = None) -> str | None:
+        """The report as JSON text, or written to a file."""
+        from justicia.report.generations_json import to_json
+
+        return to_json(self.to_dict(), path)
+
+    def to_text(self, width: int = 100) -> str:
+        """The report as plain text."""
+        from justicia.report.generations_diversity import diversity_to_text
+
+        return diversity_to_text(self, width)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a context and attribute."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {
+                    "context": held.name,
+                    "neutral": held.neutral,
+                    "attribute": one.attribute,
+                    "n": one.n,
+                    "unknown": one.unknown,
+                    "entropy": one.entropy.value,
+                    "lo": one.entropy.lo,
+                    "hi": one.entropy.hi,
+                    "score": held.score.value,
+                }
+                for held in self.contexts
+                for one in held.attributes
+            ]
+        )
+
+
+def diversity(
+    data: Any,
+    attrs: Sequence[str] | None = None,
+    *,
+    context: str | None = None,
+    neutral: Any = None,
+    triggers: Sequence[str] | None = None,
+    identity: str | None = None,
+    q: Any = 0.1,
+    quantile: str = "linear",
+    epsilon: Any = 1e-6,
+    correction: str = "none",
+    confidence: Any = 0.95,
+    replicates: int = 1000,
+    simulations: int = 2000,
+    least: Any = None,
+    seed: int = 0,
+    delimiter: str | None = None,
+    encoding: str = "utf-8",
+    command: Sequence[str] | None = None,
+    **asked: Any,
+) -> DiversityReport:
+    """Normalised entropies of attributes in every context, and what they come to: ID, CA_q and MGBI.
+
+    Parameters
+    ----------
+    data : path or DataFrame
+        CSV, JSON lines or Parquet; one row an output.
+    attrs : sequence of str, optional
+        All attributes of the spec by default. One without a declared domain gets the values that occur, with a warning.
+    context : str, optional
+        The column that says in which context an output was asked for; "context" by default, "none": there is none, and
+        all outputs are neutral.
+    neutral : str, sequence of str, or mapping of column to these
+        The neutral context: a value of that column; "neutral" unless the spec says otherwise.
+    triggers : sequence of str, optional
+        The contexts that count; by default all that are not neutral.
+    identity : str, optional
+        A column that names outputs: one that stands there twice is an error. "id" by default when there is one.
+    q, quantile, epsilon, correction
+        As of `Rule`.
+    confidence : float
+        Of intervals.
+    replicates : int
+        Of the bootstrap; 0: no intervals.
+    simulations : int
+        Of the noise floor; 0: none.
+    least : float, optional
+        The MGBI that is asked for.
+    seed : int
+    **asked
+        `spec`, a file or mapping; `domain`, a mapping; `where`, `unknown`, `separator`, `off_domain` as of `sequence`.
+
+    Raises
+    ------
+    InputError
+        When the table cannot be read, a column or context is missing, or an attribute has one value alone.
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"context": ["neutral"] * 4 + ["angry"] * 4, "gender": list("fmfmfmmm")})
+    >>> report = diversity(table, ["gender"], domain={"gender": ["f", "m"]}, replicates=0, simulations=0)
+    >>> round(report.intrinsic.value, 4), round(report.conditional.value, 4), round(report.mgbi.value, 4)
+    (1.0, 0.8113, 0.9007)
+    """
+    with Announcements() as said:
+        seed = whole_number(seed, "seed", 0)
+        replicates, simulations = whole_number(replicates, "replicates", 0), whole_number(simulations, "simulations", 0)
+        rule = Rule(check_number(q, "q", 0, 1), quantile, check_number(epsilon, "epsilon", 0, 0.5), correction)
+        level = check_confidence(confidence, replicates)
+        limit = None if least is None else check_number(least, "the least MGBI", 0, 1)
+        asked.pop("by", None), asked.pop("step", None)
+        unknown = asked.get("unknown")
+        spec = spec_of(**asked)
+        names = tuple(dict.fromkeys(attrs or spec.attributes))
+        if not names:
+            raise SpecError("no attribute is named: name its column (--attrs), or a spec (--spec)")
+        column: str | None
+        column, tags = neutral_context(spec, context, neutral)
+        wanted = {*columns_needed(spec, names), "id", *(name for name in (column, identity) if name)}
+        source = read_generations(data, wanted, delimiter=delimiter, encoding=encoding)
+        spec = with_domains(source, spec, names, unknown, asked.get("separator"))
+        # The order of rows means nothing here.
+        generations = prepare(source, replace(spec, run="none", step="none"), names).require_sound()
+        check_identities(generations, identity)
+        if column is not None and column == "none" and "none" not in source.columns:
+            column = None
+        made = rows_by_context(generations, names, column, tags, triggers)
+        report = _measured(made, rule, level, replicates, simulations, seed)
+        report = replace(report, least=limit, command=None if command is None else tuple(command))
+    return replace(report, warnings=said.warnings)
+
+
+def _measured(
+    made: RowsByContext, rule: Rule, confidence: float, replicates: int, simulations: int, seed: int
+) -> DiversityReport:
+    generations, contexts, names = made.generations, made.contexts, made.names
+    values = [len(generations.labels[name].values) for name in names]
+    counts = [
+        np.stack([np.bincount(one.codes[one.codes[:, place] >= 0, place], minlength=number) for one in contexts])
+        for place, number in enumerate(values)
+    ]
+    unknown = np.array([(one.codes == UNKNOWN).sum(axis=0) for one in contexts])
+    sizes = np.stack([one.sum(axis=1) for one in counts], axis=1)
+    kept = _kept(made, sizes)
+    point = indices([one[kept] for one in counts], rule)
+    drawn = truth = None
+    if replicates and (sizes[kept] > 0).all():
+        grouped = [_kinds(contexts[place].codes) for place in kept]
+        kinds, weights = [one for one, _ in grouped], [number for _, number in grouped]
+        rng = np.random.default_rng([seed, 1])
+        drawn, truth = resampled(kinds, weights, values, rule, replicates, rng)
+    floor = None
+    if simulations and (sizes[kept] > 0).all():
+        even = noise_floor(sizes[kept], values, rule, simulations, np.random.default_rng([seed, 2]))
+        intrinsic = band(even.intrinsic)
+        if intrinsic is not None:
+            floor = NoiseFloor(simulations, intrinsic, band(even.conditional), band(even.index))
+    low, high = possible_indices(counts, unknown, rule)
+    open_ = bool(unknown.any())
+
+    def estimate(of: Any, lo: Any, hi: Any, why: str, *, is_open: bool = open_) -> Estimate:
+        value = float(of(point))
+        possible = (float(lo), float(hi)) if is_open else None
+        if np.isnan(value):
+            return Estimate(None, None, None, None if possible is None or np.isnan(possible).any() else possible, why)
+        ends: tuple[float | None, float | None] = (None, None)
+        if drawn is not None and truth is not None:
+            ends = corrected_interval(value, of(drawn), float(of(truth)), confidence)
+        return Estimate(value, *ends, possible)
+
+    empty = "no label of an attribute is known"
+    found = []
+    for place, one in enumerate(contexts):
+        at = kept.index(place) if place in kept else None
+        held = []
+        for position, name in enumerate(names):
+            is_open = bool(unknown[place, position])
+            pair = (low.entropies[place, position], high.entropies[place, position])
+            if at is None:
+                value = float(normalised_entropy(counts[position][place], rule.correction))
+                why = None if sizes[place, position] else "no label is known"
+                entropy = Estimate(None if why else value, possible=pair if is_open else None, undefined=why)
+            else:
+                entropy = estimate(
+                    lambda held, at=at, position=position: held.entropies[..., at, position],
+                    *pair, "no label is known", is_open=is_open,
+                )  # fmt: skip
+            table = dict(
+                zip(generations.labels[name].values, (int(n) for n in counts[position][place].tolist()), strict=True)
+            )
+            held.append(AttributeDiversity(name, table, int(unknown[place, position]), entropy))
+        is_open = bool(unknown[place].any())
+        if at is None:
+            ends = (float(low.scores[place]), float(high.scores[place])) if is_open else None
+            score = Estimate(None, possible=ends, undefined=empty)
+        else:
+            score = estimate(
+                lambda held, at=at: held.scores[..., at], low.scores[place], high.scores[place], empty, is_open=is_open
+            )
+        found.append(ContextDiversity(one.name, one.neutral, len(one.codes), tuple(held), score))
+    alone = "no context besides the neutral one has labels"
+    why = alone if len(kept) == 1 else "no label of an attribute is known in the neutral context"
+    return DiversityReport(
+        names,
+        tuple(found),
+        estimate(lambda held: held.intrinsic, low.intrinsic, high.intrinsic, empty, is_open=bool(unknown[0].any())),
+        estimate(lambda held: held.conditional, low.conditional, high.conditional, alone),
+        estimate(lambda held: held.mean, low.mean, high.mean, alone),
+        estimate(lambda held: held.index, low.index, high.index, why),
+        floor, rule, confidence, replicates, seed, None, made.column, generations,
+    )  # fmt: skip
+
+
+def _kept(made: RowsByContext, sizes: np.ndarray) -> list[int]:
+    """The contexts that count: the neutral one, and those where every attribute has a known label."""
+    kept = [0]
+    for place, one in enumerate(made.contexts):
+        lacks = [name for name, size in zip(made.names, sizes[place].tolist(), strict=True) if not size]
+        if not lacks:
+            kept += [place] if place else []
+            continue
+        what = "the neutral context" if place == 0 else f"context {shown(one.name)}"
+        end = "ID and MGBI are not defined" if place == 0 else "it is left out of CA and MGBI"
+        logger.warning("%s has no known label of %s: %s", what, listed(lacks), end)
+    return kept
+
+
+def _kinds(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct rows and their numbers."""
+    kinds, numbers = np.unique(np.maximum(codes, -1), axis=0, return_counts=True)
+    return kinds, numbers
