@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -186,7 +187,8 @@ def audit(
                 made.append({**one, "reason": lack.reason, "remedy": lack.remedy, "content": None})
                 lacking.update({held.name: f"{lack.reason}: {lack.remedy}" for held in part.measures})
                 continue
-            content, found = part.compute(material)
+            with _quiet_tables():
+                content, found = part.compute(material)
             quantities += found
             made.append({**one, "reason": None, "remedy": None, "content": content})
         if all(not one["computed"] for one in made):
@@ -198,6 +200,20 @@ def audit(
         requirements,
         tuple(quantities),
     )
+
+
+@contextmanager
+def _quiet_tables() -> Iterator[None]:
+    """Nothing is said again about the labels of a table that has been read."""
+    quieted = [logging.getLogger(f"justicia.generations.{name}") for name in ("table", "contexts")]
+    levels = [one.level for one in quieted]
+    for one in quieted:
+        one.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        for one, level in zip(quieted, levels, strict=True):
+            one.setLevel(level)
 
 
 def _confidence(value: Any) -> float:

@@ -6,12 +6,14 @@ limit, and makes blocks of that JSON for every kind of report. Adding one is a m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from justicia.errors import SpecError
+from justicia.generations.labels import label_text
 from justicia.words import did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -26,7 +28,9 @@ __all__ = ["NAMES", "Json", "Lack", "Material", "Options", "Section", "check_set
 
 Json = dict[str, Any]
 
-NAMES = ("sequences", "coverage")
+_OF_THE_AUDIT = ("schema", "tool", "created", "command", "data", "warnings", "least", "verdict")
+
+NAMES = ("sequences", "coverage", "diversity")
 """Modules of this package, in the order of the report."""
 
 
@@ -80,6 +84,11 @@ class Material:
     def column(self, role: str) -> pd.Series[Any]:
         """A column by what it is, in the order of runs and steps."""
         return self.generations.source.column(self.roles[role]).iloc[self.generations.rows].reset_index(drop=True)
+
+    def words(self, role: str) -> list[str]:
+        """The values of a column by what it is, in the order of their first rows; without blanks."""
+        texts = (label_text(value) for value in self.column(role) if not is_blank(value))
+        return [text for text in dict.fromkeys(texts) if text]
 
     def frame(self) -> pd.DataFrame:
         """The rows of the audit in the order of runs and steps, with all columns."""
@@ -135,6 +144,16 @@ class Section:
     compute: Callable[[Material], tuple[Json, list[Quantity]]]
     says: Callable[[Json], Sequence[str]]
     blocks: Callable[[Json], Sequence[Block]]
+
+
+def is_blank(value: Any) -> bool:
+    """Whether a cell has nothing in it."""
+    return value is None or (isinstance(value, float) and math.isnan(value)) or str(value).strip() in ("", "<NA>")
+
+
+def plain_part(report: Mapping[str, Any]) -> Json:
+    """What a report of its own says, without what the audit says for all sections."""
+    return {name: held for name, held in report.items() if name not in _OF_THE_AUDIT}
 
 
 def section(name: str) -> Section:

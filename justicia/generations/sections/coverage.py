@@ -108,8 +108,9 @@ def _says(held: Json) -> list[str]:
     what = {1: "values", 2: "pairs of values"}.get(held["t"], f"combinations of {held['t']} values")
     least, most = min(shares, key=lambda one: one[0]), max(shares, key=lambda one: one[0])
     total = least[1]["total"]
-    if len(shares) == 1:
-        return [f"{_covered(least[1])} of {total} {what} occur."]
+    if least[0] == most[0]:
+        where = "" if len(shares) == 1 else f" in each of {counted(len(shares), 'run')}"
+        return [f"{_covered(least[1])} of {total} {what} occur{where}."]
     return [
         f"Of {total} {what}, {_covered(least[1])} occur in run {shown(least[1]['run'])}, the fewest, and "
         f"{_covered(most[1])} in run {shown(most[1]['run'])}, the most."

@@ -59,7 +59,14 @@ MEASURES = (
 
 def _lacks(material: Material) -> Lack | None:
     if material.generations.labels:
-        return None
+        spec = material.spec
+        asked = any(one.beta is not None for one in spec.attributes.values()) or "together" in material.settings
+        if asked or spec.step is not None or spec.run is not None:
+            return None
+        return Lack(
+            "nothing says that the rows are in the order in which they were generated",
+            "a column step or run, or a beta under an attribute in the spec",
+        )
     return Lack(
         "no attribute has a declared domain", "a column of labels, with its values under attributes in the spec"
     )
