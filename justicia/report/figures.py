@@ -25,6 +25,7 @@ __all__ = [
     "scale",
     "share_ticks",
     "step_ticks",
+    "whisker",
     "word",
 ]
 
@@ -186,6 +187,12 @@ def circle(look: str, x: float, y: float, radius: float) -> Shape:
 def word(look: str, x: float, y: float, text: str, anchor: str = "middle") -> Shape:
     """A text."""
     return Shape("word", look, round(x, 3), y, text=text, anchor=anchor)
+
+
+def whisker(lo: float, hi: float, y: float = 12.0, half: float = 4.0) -> tuple[Shape, ...]:
+    """An interval, with a stroke across at either end."""
+    ends = [line("whisker", end, end, y - half, y + half) for end in (lo, hi)]
+    return line("whisker", lo, hi, y, y), *ends
 
 
 def path(look: str, text: str, box: tuple[float, float], y: float, y2: float) -> Shape:

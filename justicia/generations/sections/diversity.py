@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from justicia.generations.requiring import Measured, Quantity
 from justicia.generations.sections import Json, Lack, Material, Section, plain_part
 from justicia.report.document import Cell, Details, Formula, Heading, Paragraph, Table
-from justicia.report.figures import Curve, Figure, Key, Plane, Row, circle, line, rect, share_ticks, word
+from justicia.report.figures import Curve, Figure, Key, Plane, Row, circle, line, rect, share_ticks, whisker, word
 from justicia.words import counted, listed, shown
 
 if TYPE_CHECKING:
@@ -113,8 +113,10 @@ def _quantities(report: DiversityReport, model: str | None) -> list[Quantity]:
         )
     ]
     for context in report.contexts:
-        for one in context.attributes:
-            held.append(_quantity("entropy", {"attribute": one.attribute, "context": context.name, **of}, one.entropy))
+        held += [
+            _quantity("entropy", {"attribute": one.attribute, "context": context.name, **of}, one.entropy)
+            for one in context.attributes
+        ]
     return held
 
 
@@ -259,7 +261,7 @@ def _model_blocks(held: Json, one: Json) -> list[Block]:
         rows = []
         for context in contexts[:_MOST_CONTEXTS]:
             name = _context(context)
-            cells = [
+            cells: list[str | Cell] = [
                 Cell(_value(part["entropy"]), shade=_lacking(part["entropy"]["value"]))
                 for part in context["attributes"]
             ]
@@ -290,10 +292,7 @@ def _bars(one: Json, of: str) -> Figure:
             share = count / part["n"] if part["n"] else 0.0
             x = 100 * share
             shapes = [rect("barback", 0, 100, 5, 19), rect("bar", 0, x, 5, 19), line("target", even, even, 1, 23)]
-            place = min(x + 0.8, 88)
-            shapes.append(word("barnumber", place, 16, f"{x:.1f} %", "start"))
-            if place < x:
-                shapes[-1] = word("barnumber onbar", x - 0.8, 16, f"{x:.1f} %", "end")
+            shapes.append(word("barnumber onbar" if x > 93 else "barnumber", 99.4, 16, f"{x:.1f} %", "end"))
             says = f"{count:,} of {part['n']:,}, {x:.1f} %; equal shares would be {even:.1f} %"
             rows.append(Row(f"{shown(part['attribute'], 30)}: {shown(value, 40)}", says, tuple(shapes)))
     keys = (
@@ -312,7 +311,7 @@ def _counts(one: Json, of: str) -> list[Block]:
             held = next(each for each in context["attributes"] if each["attribute"] == part["attribute"])
             most = max(1, *held["counts"].values())
             name = _context(context)
-            cells = [Cell(f"{count:,}", shade=count / most) for count in held["counts"].values()]
+            cells: list[str | Cell] = [Cell(f"{count:,}", shade=count / most) for count in held["counts"].values()]
             rows.append((name, *cells, f"{held['unknown']:,}", _value(held["entropy"]), _interval(held["entropy"])))
         columns = ("context", *(shown(value) for value in part["counts"]), "unknown", "entropy", "interval")
         label = f"Counts of {shown(part['attribute'])}{of}"
@@ -330,9 +329,7 @@ def _score_figure(one: Json, of: str) -> Figure:
         shapes = [circle("dot", x, 12, 5)]
         if score["interval"] is not None:
             lo, hi = 100 * score["interval"]["lo"], 100 * score["interval"]["hi"]
-            shapes = [
-                line("whisker", lo, hi, 12, 12), line("whisker", lo, lo, 8, 16), line("whisker", hi, hi, 8, 16), *shapes,
-            ]  # fmt: skip
+            shapes = [*whisker(lo, hi), *shapes]
         name = shown(context["context"], 60)
         is_neutral = context["neutral"] and name != "neutral"
         says = f"{_value(score)}, interval {_interval(score)}"
@@ -341,9 +338,8 @@ def _score_figure(one: Json, of: str) -> Figure:
     if quantile is not None:
         x = 100 * quantile
         rows = [Row(r.name, r.says, (line("target", x, x, 0, 24), *r.shapes), r.height, r.mark) for r in rows]
-    whisker = (line("whisker", 2, 32, 8, 8), line("whisker", 2, 2, 4, 12), line("whisker", 32, 32, 4, 12))
     keys = (
-        Key((*whisker, circle("dot", 17, 8, 5)), "score with its interval"),
+        Key((*whisker(2, 32, 8), circle("dot", 17, 8, 5)), "score with its interval"),
         Key((line("target", 17, 17, 0, 16),), "CA, the quantile over the contexts that are not neutral"),
     )
     ticks = tuple((20.0 * each, f"{each / 5:g}") for each in range(6))
