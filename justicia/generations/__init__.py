@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from justicia.generations.asking import CheckReport, check, coverage, sequence
+    from justicia.generations.association import association
+    from justicia.generations.association_results import AssociationReport
     from justicia.generations.covering import CoverageReport, CoverageResult
     from justicia.generations.diversity import DiversityReport, diversity
     from justicia.generations.games import ShieldProof, verify_shield
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from justicia.generations.spec import Attribute, Spec, read_spec
 
 __all__ = [
+    "AssociationReport",
     "Attribute",
     "CheckReport",
     "CoverageReport",
@@ -38,6 +41,7 @@ __all__ = [
     "Simulation",
     "Spec",
     "Witness",
+    "association",
     "check",
     "coverage",
     "diversity",
@@ -50,6 +54,8 @@ __all__ = [
 
 _MODULES = {
     "asking": ("CheckReport", "check", "coverage", "sequence"),
+    "association": ("association",),
+    "association_results": ("AssociationReport",),
     "covering": ("CoverageReport", "CoverageResult"),
     "diversity": ("DiversityReport", "diversity"),
     "games": ("ShieldProof", "verify_shield"),
