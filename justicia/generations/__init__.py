@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from justicia.generations.asking import CheckReport, check, coverage, sequence
+    from justicia.generations.association import association
+    from justicia.generations.association_results import AssociationReport
     from justicia.generations.auditing import GenerationAudit, audit
     from justicia.generations.covering import CoverageReport, CoverageResult
     from justicia.generations.diversity import DiversityReport, diversity
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from justicia.generations.spec import Attribute, Spec, read_spec
 
 __all__ = [
+    "AssociationReport",
     "Attribute",
     "CheckReport",
     "CoverageReport",
@@ -40,6 +43,7 @@ __all__ = [
     "Simulation",
     "Spec",
     "Witness",
+    "association",
     "audit",
     "check",
     "coverage",
@@ -54,6 +58,8 @@ __all__ = [
 _MODULES = {
     "asking": ("CheckReport", "check", "coverage", "sequence"),
     "auditing": ("GenerationAudit", "audit"),
+    "association": ("association",),
+    "association_results": ("AssociationReport",),
     "covering": ("CoverageReport", "CoverageResult"),
     "diversity": ("DiversityReport", "diversity"),
     "games": ("ShieldProof", "verify_shield"),
