@@ -19,6 +19,7 @@ from justicia.words import did_you_mean, shown
 if TYPE_CHECKING:
     import pandas as pd
 
+    from justicia.generations.estimates import Estimate
     from justicia.generations.requiring import Measured, Quantity
     from justicia.generations.spec import Spec
     from justicia.generations.table import Generations
@@ -30,7 +31,7 @@ Json = dict[str, Any]
 
 _OF_THE_AUDIT = ("schema", "tool", "created", "command", "data", "warnings", "least", "verdict")
 
-NAMES = ("sequences", "coverage", "diversity")
+NAMES = ("sequences", "coverage", "diversity", "association")
 """Modules of this package, in the order of the report."""
 
 
@@ -154,6 +155,17 @@ def is_blank(value: Any) -> bool:
 def plain_part(report: Mapping[str, Any]) -> Json:
     """What a report of its own says, without what the audit says for all sections."""
     return {name: held for name, held in report.items() if name not in _OF_THE_AUDIT}
+
+
+def quantity_of(name: str, where: Mapping[str, str], one: Estimate) -> Quantity:
+    """A measure with its interval, and the range that unknown labels leave, as requirements limit it."""
+    from justicia.generations.requiring import Quantity
+
+    if one.value is None:
+        return Quantity(name, where, undefined=one.undefined or "it is not defined")
+    ends = [one.value if end is None else end for end in (one.lo, one.hi)]
+    ends += one.possible or ()
+    return Quantity(name, where, min(ends), max(ends), one.possible or (one.value, one.value))
 
 
 def section(name: str) -> Section:

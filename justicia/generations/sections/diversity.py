@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from justicia.generations.requiring import Measured, Quantity
-from justicia.generations.sections import Json, Lack, Material, Section, plain_part
+from justicia.generations.sections import Json, Lack, Material, Section, plain_part, quantity_of
 from justicia.report.document import Cell, Details, Formula, Heading, Paragraph, Table
 from justicia.report.figures import Curve, Figure, Key, Plane, Row, circle, line, rect, share_ticks, whisker, word
 from justicia.words import counted, listed, shown
 
 if TYPE_CHECKING:
     from justicia.generations.diversity import DiversityReport
-    from justicia.generations.estimates import Estimate
     from justicia.report.document import Block
 
 __all__ = ["SECTION"]
@@ -105,7 +104,7 @@ def _compute(material: Material) -> tuple[Json, list[Quantity]]:
 def _quantities(report: DiversityReport, model: str | None) -> list[Quantity]:
     of = {} if model is None else {"model": model}
     held = [
-        _quantity(name, of, one)
+        quantity_of(name, of, one)
         for name, one in (
             ("intrinsic_diversity", report.intrinsic),
             ("conditional_diversity", report.conditional),
@@ -114,18 +113,10 @@ def _quantities(report: DiversityReport, model: str | None) -> list[Quantity]:
     ]
     for context in report.contexts:
         held += [
-            _quantity("entropy", {"attribute": one.attribute, "context": context.name, **of}, one.entropy)
+            quantity_of("entropy", {"attribute": one.attribute, "context": context.name, **of}, one.entropy)
             for one in context.attributes
         ]
     return held
-
-
-def _quantity(name: str, where: dict[str, str], one: Estimate) -> Quantity:
-    if one.value is None:
-        return Quantity(name, where, undefined=one.undefined or "it is not defined")
-    ends = [one.value if end is None else end for end in (one.lo, one.hi)]
-    ends += one.possible or ()
-    return Quantity(name, where, min(ends), max(ends), one.possible or (one.value, one.value))
 
 
 def _value(one: Json) -> str:
