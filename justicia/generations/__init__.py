@@ -14,6 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from justicia.generations.answer_rules import AnswerRules, read_rules
+    from justicia.generations.answers import Answers, label_answers
     from justicia.generations.asking import CheckReport, check, coverage, sequence
     from justicia.generations.association import association
     from justicia.generations.association_results import AssociationReport
@@ -21,13 +23,21 @@ if TYPE_CHECKING:
     from justicia.generations.covering import CoverageReport, CoverageResult
     from justicia.generations.diversity import DiversityReport, diversity
     from justicia.generations.games import ShieldProof, verify_shield
+    from justicia.generations.language import criteria
+    from justicia.generations.language_results import LanguageReport
+    from justicia.generations.polarity import text_polarity
+    from justicia.generations.polarity_results import PolarityReport
     from justicia.generations.results import RunResult, SequenceReport, Witness
     from justicia.generations.shield import Enforce, Shield
     from justicia.generations.shielding import shielded
     from justicia.generations.simulation import Simulation, simulate
     from justicia.generations.spec import Attribute, Spec, read_spec
+    from justicia.generations.templates import PromptPlan, Prompts, expand_prompts, read_plan
+    from justicia.generations.vectors import WordVectors, load_vectors
 
 __all__ = [
+    "AnswerRules",
+    "Answers",
     "AssociationReport",
     "Attribute",
     "CheckReport",
@@ -36,6 +46,10 @@ __all__ = [
     "DiversityReport",
     "Enforce",
     "GenerationAudit",
+    "LanguageReport",
+    "PolarityReport",
+    "PromptPlan",
+    "Prompts",
     "RunResult",
     "SequenceReport",
     "Shield",
@@ -43,19 +57,29 @@ __all__ = [
     "Simulation",
     "Spec",
     "Witness",
+    "WordVectors",
     "association",
     "audit",
     "check",
     "coverage",
+    "criteria",
     "diversity",
+    "expand_prompts",
+    "label_answers",
+    "load_vectors",
+    "read_plan",
+    "read_rules",
     "read_spec",
     "sequence",
     "shielded",
     "simulate",
+    "text_polarity",
     "verify_shield",
 ]
 
 _MODULES = {
+    "answer_rules": ("AnswerRules", "read_rules"),
+    "answers": ("Answers", "label_answers"),
     "asking": ("CheckReport", "check", "coverage", "sequence"),
     "auditing": ("GenerationAudit", "audit"),
     "association": ("association",),
@@ -63,11 +87,17 @@ _MODULES = {
     "covering": ("CoverageReport", "CoverageResult"),
     "diversity": ("DiversityReport", "diversity"),
     "games": ("ShieldProof", "verify_shield"),
+    "language": ("criteria",),
+    "language_results": ("LanguageReport",),
+    "polarity": ("text_polarity",),
+    "polarity_results": ("PolarityReport",),
     "results": ("RunResult", "SequenceReport", "Witness"),
     "shield": ("Enforce", "Shield"),
     "shielding": ("shielded",),
     "simulation": ("Simulation", "simulate"),
     "spec": ("Attribute", "Spec", "read_spec"),
+    "templates": ("PromptPlan", "Prompts", "expand_prompts", "read_plan"),
+    "vectors": ("WordVectors", "load_vectors"),
 }
 
 

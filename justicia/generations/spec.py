@@ -17,7 +17,17 @@ from justicia.errors import MissingDependencyError, SpecError
 from justicia.generations.labels import MOST_VALUES, label_text
 from justicia.words import did_you_mean, listed, shown
 
-__all__ = ["OFF_DOMAIN", "ROLES", "SPEC_SCHEMA", "Attribute", "Spec", "attribute", "read_spec", "whole_number"]
+__all__ = [
+    "OFF_DOMAIN",
+    "ROLES",
+    "SPEC_SCHEMA",
+    "Attribute",
+    "Spec",
+    "attribute",
+    "read_mapping",
+    "read_spec",
+    "whole_number",
+]
 
 SPEC_SCHEMA = "justicia.generations.spec/1"
 
@@ -198,8 +208,23 @@ def read_spec(source: Any) -> Spec:
     if not isinstance(source, (str, os.PathLike)):
         raise SpecError(f"a spec is a file or a mapping, not {type(source).__name__}")
     path = Path(source)
+    held = read_mapping(path, "spec")
+    where = f"{path.name}: "
+    if not isinstance(held, Mapping):
+        raise SpecError(f"{where}a spec is a mapping with a key attributes")
+    return _from_mapping(held, where)
+
+
+def read_mapping(path: Path, what: str) -> Any:
+    """What a YAML or JSON file holds, every scalar of YAML as text.
+
+    Raises
+    ------
+    SpecError
+        When it cannot be read, or has a key twice.
+    """
     if not path.is_file():
-        raise SpecError(f"{path}: there is no such spec file")
+        raise SpecError(f"{path}: there is no such {what} file")
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -207,10 +232,7 @@ def read_spec(source: Any) -> Spec:
     except UnicodeDecodeError:
         raise SpecError(f"{path} is not UTF-8 text") from None
     where = f"{path.name}: "
-    held = _parse_json(text, where) if path.suffix.lower() == ".json" else _parse_yaml(text, where)
-    if not isinstance(held, Mapping):
-        raise SpecError(f"{where}a spec is a mapping with a key attributes")
-    return _from_mapping(held, where)
+    return _parse_json(text, where) if path.suffix.lower() == ".json" else _parse_yaml(text, where)
 
 
 def _parse_json(text: str, where: str) -> Any:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from justicia.generations.reading import Source
     from justicia.generations.spec import Spec
 
-__all__ = ["Generations", "columns_needed", "prepare"]
+__all__ = ["Generations", "columns_needed", "prepare", "selected_rows"]
 
 logger = logging.getLogger(__name__)
 
@@ -117,7 +117,7 @@ def prepare(source: Source, spec: Spec, attributes: Iterable[str]) -> Generation
     names = list(dict.fromkeys(attributes))
     declared = {name: spec.named(name) for name in names}
     spec = _found_columns(source, spec)
-    rows = _selected(source, spec.where)
+    rows = selected_rows(source, spec.where)
     findings: list[Finding] = []
     labels = {}
     for name, attribute in declared.items():
@@ -163,7 +163,7 @@ def _taken(column: Any, rows: np.ndarray | None) -> Any:
     return column if rows is None else column.iloc[rows]
 
 
-def _selected(source: Source, where: Mapping[str, tuple[str, ...]]) -> np.ndarray | None:
+def selected_rows(source: Source, where: Mapping[str, tuple[str, ...]]) -> np.ndarray | None:
     """The rows that satisfy the condition; None when that is all of them by its absence."""
     if not where:
         return None

@@ -1,0 +1,251 @@
+"""Rows that belong together: clusters drawn anew, groups permuted, signs flipped.
+
+All prompts made from one template share its wording, and what a model says to one of them says little about another
+template. Where clusters are named, intervals draw whole clusters (Efron and Tibshirani 1993), and tests permute what a
+whole cluster may have had otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from justicia.generations.contingency import DRAWS, Test
+from justicia.metrics.intervals import newcombe
+
+__all__ = [
+    "FEW_CLUSTERS",
+    "REPLICATES",
+    "Blocks",
+    "cluster_band",
+    "difference_band",
+    "make_blocks",
+    "permutation_test",
+    "sign_flip_p",
+    "sign_flip_test",
+]
+
+REPLICATES = 1_999
+"""Of a cluster bootstrap."""
+
+FEW_CLUSTERS = 10
+"""Below, intervals by a cluster bootstrap are too narrow."""
+
+_MOST_EXACT = 13
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Rows counted by cluster, group and response.
+
+    Attributes
+    ----------
+    counts : int array of shape (n_clusters, n_groups, n_responses)
+    """
+
+    counts: np.ndarray
+
+    @property
+    def crossed(self) -> bool:
+        """Whether some cluster has rows of several groups."""
+        return bool(((self.counts.sum(axis=2) > 0).sum(axis=1) > 1).any())
+
+
+def make_blocks(clusters: np.ndarray, groups: np.ndarray, responses: np.ndarray, shape: tuple[int, int]) -> Blocks:
+    """Count rows.
+
+    Parameters
+    ----------
+    clusters, groups, responses : int array of shape (n_rows,)
+    shape : (n_groups, n_responses)
+    """
+    _, clusters = np.unique(clusters, return_inverse=True)
+    n = int(clusters.max()) + 1 if len(clusters) else 0
+    cells = (clusters * shape[0] + groups) * shape[1] + responses
+    return Blocks(np.bincount(cells, minlength=n * shape[0] * shape[1]).reshape(n, *shape))
+
+
+def permutation_test(blocks: Blocks, seed: int = 0) -> Test:
+    """Test independence, by permuting groups among the blocks of rows that one cluster has of one group.
+
+    Where clusters have several groups, groups change places inside a cluster; otherwise whole clusters change places.
+    The statistic is Pearson's chi-square of the table of all rows.
+    """
+    counts = blocks.counts
+    table = counts.sum(axis=0)
+    if (table.sum(axis=1) > 0).sum() < 2:
+        return Test("none", None, None, None, undefined="there are fewer than two groups with rows")
+    if (table.sum(axis=0) > 0).sum() < 2:
+        return Test("none", None, None, None, undefined="every response is the same")
+    rng = np.random.default_rng(seed)
+    if blocks.crossed:
+        method, permuted = "groups permuted inside clusters", _inside(counts, rng)
+    else:
+        method, permuted = "groups permuted among clusters", _among(counts, rng)
+    value = _pearson(table[None])[0]
+    extreme = int((_pearson(permuted) >= value - 1e-9).sum())
+    return Test(f"{method}, {DRAWS:,} draws", float(value), None, (1 + extreme) / (1 + DRAWS))
+
+
+def _inside(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Tables with the groups that a cluster has in another order, array of shape (DRAWS, n_groups, n_responses)."""
+    n_groups = counts.shape[1]
+    made = np.zeros((DRAWS, *counts.shape[1:]))
+    for block in counts:
+        held = np.flatnonzero(block.sum(axis=1))
+        order = np.tile(np.arange(n_groups), (DRAWS, 1))
+        order[:, held] = rng.permuted(np.tile(held, (DRAWS, 1)), axis=1)
+        made += block[order]
+    return made
+
+
+def _among(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Tables with the clusters' groups in another order."""
+    groups = counts.sum(axis=2).argmax(axis=1)
+    responses = counts.sum(axis=1).astype(np.float64)
+    order = rng.permuted(np.tile(groups, (DRAWS, 1)), axis=1)
+    return np.stack([(order == group).astype(np.float64) @ responses for group in range(counts.shape[1])], axis=1)
+
+
+def _pearson(tables: np.ndarray) -> np.ndarray:
+    tables = np.asarray(tables, dtype=np.float64)
+    expected = tables.sum(axis=2, keepdims=True) * tables.sum(axis=1, keepdims=True)
+    expected /= tables.sum(axis=(1, 2), keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(expected > 0, (tables - expected) ** 2 / expected, 0.0).sum(axis=(1, 2))
+
+
+def cluster_band(
+    blocks: Blocks, comparisons: list[tuple[int, int, int]], confidence: float, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Intervals of differences of rates that hold together, by drawing clusters anew.
+
+    Each is as wide, in units of its own standard deviation, as the quantile of the largest deviation says. Deviations
+    are widened by sqrt(G / (G - 1)), where G is the number of clusters.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    comparisons : list of (response, group, other group)
+    confidence : float in (0, 1)
+    seed : int
+
+    Returns
+    -------
+    lo, hi : float64 array of shape (n_comparisons,)
+        NaN where there are fewer than two clusters, or too often no rows of a group.
+    """
+    lo, hi, still = _band(blocks, comparisons, confidence, seed)
+    if still.any():
+        # Clusters that are all alike say no more than as many single rows.
+        low, high = _still(blocks.counts.astype(np.float64), comparisons, confidence)
+        lo, hi = np.where(still, low, lo), np.where(still, high, hi)
+    return np.maximum(lo, -1.0), np.minimum(hi, 1.0)
+
+
+def difference_band(
+    blocks: Blocks, comparisons: list[tuple[int, int, int, int, int]], confidence: float, seed: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same for differences of two differences: (response, group, other, group and other subtracted)."""
+    lo, hi, still = _band(blocks, comparisons, confidence, seed)
+    return np.where(still, np.nan, lo), np.where(still, np.nan, hi)
+
+
+def _band(
+    blocks: Blocks, comparisons: Sequence[tuple[int, ...]], confidence: float, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    counts = blocks.counts.astype(np.float64)
+    n, none = len(counts), np.full(len(comparisons), np.nan)
+    never = np.zeros(len(comparisons), dtype=bool)
+    if n < 2 or not comparisons:
+        return none, none, never
+    rng = np.random.default_rng(seed)
+    weights = rng.multinomial(n, np.full(n, 1 / n), size=REPLICATES).astype(np.float64)
+    drawn = (weights @ counts.reshape(n, -1)).reshape(REPLICATES, *counts.shape[1:])
+    replicates, value = _differences(drawn, comparisons), _differences(counts.sum(axis=0)[None], comparisons)[0]
+    whole = ~np.isnan(replicates).any(axis=1)
+    if whole.sum() < REPLICATES // 2:
+        return none, none, never
+    deviations = (replicates[whole] - value) * math.sqrt(n / (n - 1))
+    # Rounding is no deviation.
+    unit = np.where(np.abs(deviations).max(axis=0) > 1e-12, np.sqrt((deviations**2).mean(axis=0)), 0.0)
+    largest = np.where(unit > 0, np.abs(deviations) / np.where(unit > 0, unit, 1.0), 0.0).max(axis=1)
+    half = float(np.quantile(largest, confidence, method="higher")) * unit
+    return value - half, value + half, unit == 0
+
+
+def _still(
+    counts: np.ndarray, comparisons: list[tuple[int, int, int]], confidence: float
+) -> tuple[np.ndarray, np.ndarray]:
+    response, group, other = np.array(comparisons).T
+    sizes = (counts.sum(axis=2) > 0).sum(axis=0)
+    table = counts.sum(axis=0)
+    rates = table / table.sum(axis=1, keepdims=True)
+    n, n_other = sizes[group], sizes[other]
+    alone = 1 - (1 - confidence) / len(comparisons)
+    return newcombe(rates[group, response] * n, n, rates[other, response] * n_other, n_other, alone)
+
+
+def _differences(tables: np.ndarray, comparisons: Sequence[tuple[int, ...]]) -> np.ndarray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rates = tables / tables.sum(axis=2, keepdims=True)
+    response, *groups = np.array(comparisons).T
+    held = [rates[:, group, response] for group in groups]
+    first = held[0] - held[1]
+    return first if len(held) == 2 else first - (held[2] - held[3])
+
+
+def sign_flip_p(parts: np.ndarray, weights: np.ndarray, seed: int = 0) -> tuple[float, float, str]:
+    """How often a sum of parts, each with either sign, is as far from 0 as with the signs that it has.
+
+    Parameters
+    ----------
+    parts : array of shape (n_parts, n_columns)
+        Those of one pair, or of all pairs of one cluster.
+    weights : float array of shape (n_columns,)
+        The statistic is the sum over columns of weight times squared sum.
+    seed : int
+        Where there are too many signs to try all.
+
+    Returns
+    -------
+    statistic, p : float
+    how : str
+    """
+    parts = np.asarray(parts, dtype=np.float64)
+    parts = parts[(parts != 0).any(axis=1)]
+    value = float((parts.sum(axis=0) ** 2) @ weights)
+    n = len(parts)
+    if n <= _MOST_EXACT:
+        signs = 1.0 - 2.0 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+        return value, float((_flipped(signs, parts, weights) >= value * (1 - 1e-12)).mean()), "exact"
+    rng = np.random.default_rng(seed)
+    extreme = 0
+    # A thousand at a time, so that many pairs fit into memory.
+    for start in range(0, DRAWS, 1000):
+        signs = rng.choice([-1.0, 1.0], size=(min(1000, DRAWS - start), n))
+        extreme += int((_flipped(signs, parts, weights) >= value * (1 - 1e-12)).sum())
+    return value, (1 + extreme) / (1 + DRAWS), f"{DRAWS:,} draws"
+
+
+def _flipped(signs: np.ndarray, parts: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    return ((signs @ parts) ** 2) @ weights
+
+
+def sign_flip_test(differences: np.ndarray, seed: int = 0) -> Test:
+    """Test whether paired differences are as often below 0 as above, by their sum.
+
+    >>> sign_flip_test(np.array([1.0, 2.0, 3.0])).p
+    0.25
+    """
+    held = np.asarray(differences, dtype=np.float64)
+    if not len(held):
+        return Test("sign-flip", None, None, None, undefined="there is no complete pair")
+    if not held.any():
+        return Test("sign-flip", None, None, 1.0)
+    # Scaled, so that no square overflows.
+    _, p, how = sign_flip_p(held[:, None] / np.abs(held).max(), np.ones(1), seed)
+    return Test(f"sign-flip, {how}", float(held.mean()), None, p)
