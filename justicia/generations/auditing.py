@@ -13,7 +13,7 @@ from justicia.errors import InputError, SpecError
 from justicia.generations.asking import spec_of
 from justicia.generations.reading import Source, read_generations
 from justicia.generations.requiring import Limit, Quantity, judge_limits, limit_of_beta, parse_limit
-from justicia.generations.sections import Json, Material, Options, check_settings, sections
+from justicia.generations.sections import Json, Material, Options, Section, check_settings, sections
 from justicia.generations.spec import ROLES, Spec, whole_number
 from justicia.generations.table import Generations, prepare
 from justicia.judging import RequirementAudit, exit_code_of
@@ -22,6 +22,12 @@ from justicia.words import did_you_mean, shown
 __all__ = ["GenerationAudit", "audit"]
 
 logger = logging.getLogger(__name__)
+
+_NAMES = {"response": ("label", "response")}
+"""Columns that are taken where the spec names none, if not the one of the role's name: labelled answers have a column
+label."""
+
+_MEND = "mend it, or say under columns in the spec which column is meant (none: there is none)"
 
 
 @dataclass(frozen=True)
@@ -179,16 +185,25 @@ def audit(
         generations = prepare(source, held_spec, held_spec.attributes).require_sound()
         roles = _roles(source, held_spec)
         made, quantities, lacking = [], [], {}
+        shared: dict[str, Any] = {}
         for part in parts:
-            material = Material(generations, options, roles, held_spec.settings.get(part.name, {}))
+            material = Material(generations, options, roles, held_spec.settings.get(part.name, {}), shared)
             lack = part.lacks(material)
             one: Json = {"name": part.name, "title": part.title, "computed": lack is None}
             if lack is not None:
                 made.append({**one, "reason": lack.reason, "remedy": lack.remedy, "content": None})
                 lacking.update({held.name: f"{lack.reason}: {lack.remedy}" for held in part.measures})
                 continue
-            with _quiet_tables():
-                content, found = part.compute(material)
+            try:
+                with _quiet_tables():
+                    content, found = part.compute(material)
+            except InputError as error:
+                if _is_asked(part, held_spec, limits):
+                    raise
+                reason = str(error).removesuffix(".")
+                made.append({**one, "computed": False, "reason": reason, "remedy": _MEND, "content": None})
+                lacking.update({held.name: reason for held in part.measures})
+                continue
             quantities += found
             made.append({**one, "reason": None, "remedy": None, "content": content})
         if all(not one["computed"] for one in made):
@@ -216,6 +231,17 @@ def _quiet_tables() -> Iterator[None]:
             one.setLevel(level)
 
 
+def _is_asked(part: Section, spec: Spec, limits: Sequence[Limit]) -> bool:
+    """Whether a section is asked for by name, not merely allowed by names of columns."""
+    names = {one.name for one in part.measures}
+    return (
+        part.name in spec.settings
+        or any(role in spec.columns for role in part.roles)
+        or any(limit.name in names for limit in limits)
+        or not part.roles
+    )
+
+
 def _confidence(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1:
         raise InputError(f"the confidence lies between 0 and 1, not {shown(repr(value))}")
@@ -231,12 +257,13 @@ def _limits(spec: Spec, require: Iterable[str], measured: Sequence[Any]) -> list
 
 def _roles(source: Source, spec: Spec) -> dict[str, str]:
     """Columns by what they are: those that the spec names, else those of that very name."""
-    found = {}
+    found: dict[str, str] = {}
     for role in ROLES:
         name = spec.columns.get(role)
         if name is None:
-            if role in source.columns and role not in spec.attributes:
-                found[role] = role
+            for default in _NAMES.get(role, (role,)):
+                if default in source.columns and default not in spec.attributes:
+                    found.setdefault(role, default)
         elif name in source.columns:
             found[role] = name
         elif name != "none":

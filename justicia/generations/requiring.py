@@ -49,7 +49,7 @@ class Measured:
         What it tells, in a sentence without a stop.
     formula : str
     keys : tuple of str
-        What a filter may name.
+        What a filter may name; "*": columns of the table besides.
     """
 
     name: str
@@ -190,7 +190,7 @@ def parse_limit(text: str, measured: Sequence[Measured]) -> Limit:
             raise RequirementError(f"requirement {shown(text)!r}: {error}") from None
     keys = by_name[name].keys
     for key, _ in where:
-        if key not in keys:
+        if key not in keys and "*" not in keys:
             choices = did_you_mean(key, keys) if keys else f": {name} has no filter"
             raise RequirementError(f"requirement {shown(text)!r}: {name} cannot be filtered by {shown(key)}{choices}")
     plain = found["number"].removesuffix("%").strip()
@@ -232,7 +232,13 @@ def _judged(limit: Limit, quantities: Sequence[Quantity], lacking: Mapping[str, 
         return RequirementAudit(limit.text, "undecided", f"{limit.name.replace('_', ' ')} was not computed: {why}")
     held = [one for one in named if all(one.where.get(key) == said for key, said in limit.where)]
     if not held:
+        known = dict.fromkeys(key for one in named for key in one.where)
         for key, said in limit.where:
+            if key not in known:
+                raise RequirementError(
+                    f"requirement {shown(limit.text)!r}: {limit.name} cannot be filtered by {shown(key)}"
+                    f"{did_you_mean(key, known)}"
+                )
             there = dict.fromkeys(one.where[key] for one in named if key in one.where)
             if said not in there:
                 raise RequirementError(

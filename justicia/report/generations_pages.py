@@ -89,7 +89,15 @@ def page_of(held: Json) -> Page:
             part = section(one["name"])
             content = {**one["content"], "confidence": held["confidence"]}
             made.append(SectionPage(part.name, part.title, part.about, part.says(content), part.blocks(content)))
-    lacking = [(one["title"], one["reason"], one["remedy"]) for one in held["sections"] if not one["computed"]]
+    lacking = []
+    for one in held["sections"]:
+        if not one["computed"]:
+            lacking.append((one["title"], one["reason"], one["remedy"]))
+            continue
+        lacking += [
+            (f"{one['title']}: {part['what']}", part["reason"], part["remedy"])
+            for part in one["content"].get("lacks", ())
+        ]
     words = held["command"]
     return Page(
         title=title_of(held),

@@ -31,7 +31,7 @@ Json = dict[str, Any]
 
 _OF_THE_AUDIT = ("schema", "tool", "created", "command", "data", "warnings", "least", "verdict")
 
-NAMES = ("sequences", "coverage", "diversity", "association")
+NAMES = ("sequences", "coverage", "diversity", "association", "criteria", "pairs", "polarity")
 """Modules of this package, in the order of the report."""
 
 
@@ -70,12 +70,15 @@ class Material:
         Columns of the table by what they are, those that it has.
     settings : dict of str to Any
         Of this section, from the spec.
+    shared : dict
+        What one section leaves for another of the same audit.
     """
 
     generations: Generations
     options: Options = field(default_factory=Options)
     roles: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    shared: dict[str, Any] = field(default_factory=dict)
 
     @property
     def spec(self) -> Spec:
@@ -126,6 +129,9 @@ class Section:
         What requirements may limit.
     settings : tuple of str
         Keys of its settings in the spec.
+    roles : tuple of str
+        What columns have to be for it. Where the spec names one, or settings, the section is asked for, and an input
+        that it cannot take is an error of the call, not a reason to leave it out.
     lacks : callable
         From the material to the reason why it cannot be computed, or None.
     compute : callable
@@ -141,6 +147,7 @@ class Section:
     about: str
     measures: tuple[Measured, ...]
     settings: tuple[str, ...]
+    roles: tuple[str, ...]
     lacks: Callable[[Material], Lack | None]
     compute: Callable[[Material], tuple[Json, list[Quantity]]]
     says: Callable[[Json], Sequence[str]]

@@ -245,6 +245,7 @@ SECTION = Section(
     about="When nobody says who, whom does the model show? Outputs of a prompt beside those of its counterfactuals.",
     measures=MEASURES,
     settings=_SETTINGS,
+    roles=("axis", "counterfactual"),
     lacks=_lacks,
     compute=_compute,
     says=_says,

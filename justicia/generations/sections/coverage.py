@@ -255,6 +255,7 @@ SECTION = Section(
     about="Which combinations of values were never generated?",
     measures=MEASURES,
     settings=("t", "suggest"),
+    roles=(),
     lacks=_lacks,
     compute=_compute,
     says=_says,

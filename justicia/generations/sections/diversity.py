@@ -98,7 +98,17 @@ def _compute(material: Material) -> tuple[Json, list[Quantity]]:
         made.append({"model": model, **plain_part(diversity_to_dict(report))})
         quantities += _quantities(report, model)
     left = [name for name in material.generations.labels if name not in names]
-    return {"attributes": names, "left_out": left, "context": context, "models": made}, quantities
+    lacks = []
+    if context is None:
+        lacks = [
+            {
+                "what": "CA and MGBI",
+                "reason": "nothing says in which context an output was asked for",
+                "remedy": "a column context (neutral, or the word that may trigger a bias)",
+            }
+        ]
+    held = {"attributes": names, "left_out": left, "context": context, "models": made, "lacks": lacks}
+    return held, quantities
 
 
 def _quantities(report: DiversityReport, model: str | None) -> list[Quantity]:
@@ -161,8 +171,8 @@ def _blocks(held: Json) -> Sequence[Block]:
     if held["context"] is None:
         blocks.append(
             Paragraph(
-                "No column says in which context an output was asked for, so that all are taken as neutral: ID is all "
-                "there is. A column context (neutral, or the word that may trigger a bias) would allow CA and MGBI.",
+                "No column says in which context an output was asked for: all are taken as neutral, and ID is all "
+                "there is.",
                 soft=True,
             )
         )
@@ -344,6 +354,7 @@ SECTION = Section(
     about="How evenly do outputs spread over the values, and does an innocent word take that away?",
     measures=MEASURES,
     settings=_SETTINGS,
+    roles=("context",),
     lacks=_lacks,
     compute=_compute,
     says=_says,

@@ -350,6 +350,7 @@ SECTION = Section(
     about="Does every value turn up again and again, or does it stay away for long?",
     measures=MEASURES,
     settings=("together",),
+    roles=(),
     lacks=_lacks,
     compute=_compute,
     says=_says,
