@@ -5,7 +5,7 @@ A section makes blocks from its part of the audit's JSON; the terminal, the page
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from justicia.report.figures import Figure, Plane
 
@@ -75,6 +75,8 @@ class Table:
         Columns from the left that hold words: of the first is the row's header.
     short : bool
         Whether it belongs in the terminal and the notebook, too.
+    brief : tuple of int
+        Columns that are shown there; all when it is empty.
     """
 
     label: str
@@ -83,6 +85,20 @@ class Table:
     caption: str = ""
     left: int = 1
     short: bool = False
+    brief: tuple[int, ...] = ()
+
+    @property
+    def shortened(self) -> Table:
+        """The table as the terminal and the notebook show it."""
+        if not self.brief:
+            return self
+        return replace(
+            self,
+            columns=tuple(self.columns[place] for place in self.brief),
+            rows=tuple(tuple(row[place] for place in self.brief) for row in self.rows),
+            left=sum(place < self.left for place in self.brief),
+            brief=(),
+        )
 
 
 @dataclass(frozen=True)

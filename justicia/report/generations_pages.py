@@ -201,14 +201,13 @@ def render_audit(held: Json) -> RenderableType:
         parts += [Text(shown(says, 5000)) for says in part.says]
         heading: Heading | None = None
         for block in part.blocks:
-            if isinstance(block, Heading):
-                heading = block
-            elif isinstance(block, Table) and block.short:
+            if isinstance(block, Table) and block.short:
                 parts += [Text(""), Text(block.label if heading is None else heading.text, style="bold")]
-                parts.append(_rich_table(block))
-                heading = None
+                parts.append(_rich_table(block.shortened))
             elif isinstance(block, Paragraph) and block.warning:
                 parts.append(Text.assemble(("! ", "yellow"), shown(block.text, 1000)))
+            # A heading is of the block that follows it.
+            heading = block if isinstance(block, Heading) else None
     if page.lacking:
         parts += [Text(""), Text("Not computed", style="bold underline")]
         parts += [Text(f"{title}: {reason}. Would allow it: {remedy}") for title, reason, remedy in page.lacking]

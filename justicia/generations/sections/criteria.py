@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from justicia.generations.language_results import LanguageReport
     from justicia.report.document import Block
 
-__all__ = ["SECTION", "language_report", "p_text"]
+__all__ = ["SECTION", "language_report", "p_text", "pair_columns"]
 
 _SETTINGS = ("strata", "cluster", "refusals", "unknown", "answered", "alpha")
 _MOST_ROWS = 60
@@ -77,7 +77,7 @@ def language_report(material: Material) -> LanguageReport:
             roles["response"],
             roles.get("truth"),
             model=roles.get("model", "none"),
-            pair=(roles["pair"],) if "pair" in roles else (),
+            pair=pair_columns(material),
             where=material.spec.where or None,
             confidence=material.options.confidence,
             seed=material.options.seed,
@@ -85,6 +85,17 @@ def language_report(material: Material) -> LanguageReport:
         )
     report: LanguageReport = material.shared["language"]
     return report
+
+
+def pair_columns(material: Material) -> tuple[str, ...]:
+    """Columns that two prompts of a pair share; where there are samples, a sample of one belongs to that of the other."""
+    said = material.spec.settings.get("pairs", {}).get("by")
+    if said is not None:
+        return (str(said),) if isinstance(said, (str, int)) else tuple(str(one) for one in said)
+    if "pair" not in material.roles:
+        return ()
+    sample = ("sample",) if "sample" in material.generations.source.columns else ()
+    return (material.roles["pair"], *sample)
 
 
 def _number(value: Any, what: str) -> float:
@@ -185,11 +196,11 @@ def _worst(one: Json) -> Json | None:
 
 
 def _says(held: Json) -> list[str]:
-    lines = []
+    lines, quiet = [], []
     for one in held["criteria"]:
         worst = _worst(one)
         if worst is None:
-            lines.append(f"{_of(one['model'])}{one['criterion']}: nothing to compare.")
+            quiet.append(f"{_of(one['model'])}{one['criterion']}")
             continue
         effect = worst["difference"]
         where = "" if not worst["where"] else f" with {_stratum(worst)}"
@@ -197,12 +208,17 @@ def _says(held: Json) -> list[str]:
             stratum["test"]["adjusted"] is not None and stratum["test"]["adjusted"] <= held["alpha"]
             for stratum in one["strata"]
         )
+        if not found and one["criterion"] != "independence":
+            quiet.append(f"{_of(one['model'])}{one['criterion']}")
+            continue
         evidence = f"a test finds a dependence at {held['alpha']:g}" if found else "no test finds a dependence"
         lines.append(
             f"{_of(one['model'])}{one['criterion']}: rates differ by {effect['value']:.3f} at most ({_ends(effect)}), "
             f"of {shown(effect['outcome'])} for {shown(effect['group'])} against {shown(effect['other'])}{where}; "
             f"{evidence}."
         )
+    if quiet:
+        lines.append(f"No test finds a dependence in {listed(quiet, 20)}.")
     return lines
 
 
@@ -264,7 +280,10 @@ def _criteria_table(held: Json) -> Table:
             rows.append((row[0], shown(one["model"]), *row[1:]) if several else row)
     heads = ("among", "largest difference of", "answers", "difference", "interval", "ratio", "V", "p", "p, corrected")
     columns = ("criterion", "model", *heads) if several else ("criterion", *heads)
-    return Table("Criteria, stratum by stratum", columns, tuple(rows), left=3 if several else 2, short=True)
+    brief = (0, 1, 2, 3, 5, 6, 10) if several else (0, 1, 2, 4, 5, 9)
+    return Table(
+        "Criteria, stratum by stratum", columns, tuple(rows), left=3 if several else 2, short=True, brief=brief
+    )
 
 
 def _forest(held: Json) -> Figure | None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from justicia.generations.requiring import Measured, Quantity
 from justicia.generations.sections import Json, Lack, Material, Section
-from justicia.generations.sections.criteria import language_report, p_text
+from justicia.generations.sections.criteria import language_report, p_text, pair_columns
 from justicia.report.document import Cell, Details, Formula, Table
 from justicia.report.figures import Figure, Key, Row, circle, share_ticks, whisker
-from justicia.words import counted, shown
+from justicia.words import counted, listed, shown
 
 if TYPE_CHECKING:
     from justicia.generations.pairing import PairDifference
@@ -38,7 +38,8 @@ MEASURES = (
 
 
 def _lacks(material: Material) -> Lack | None:
-    lacking = [role for role in ("pair", "group", "response") if role not in material.roles]
+    lacking = [role for role in ("group", "response") if role not in material.roles]
+    lacking += [] if pair_columns(material) else ["pair"]
     if not lacking:
         return None
     words = {"pair": "pair (what two prompts share)", "group": "group", "response": "response"}
@@ -64,7 +65,7 @@ def _compute(material: Material) -> tuple[Json, list[Quantity]]:
             continue
         quantities.append(Quantity("flip_rate", where, pair.changed_lo, pair.changed_hi, (rate, rate)))
         quantities.append(Quantity("paired_difference", where, *_size(pair.differences), (abs(largest.value),) * 2))
-    return {"pairs": held, "column": material.roles["pair"], "alpha": report.settings.alpha}, quantities
+    return {"pairs": held, "columns": list(pair_columns(material)), "alpha": report.settings.alpha}, quantities
 
 
 def _size(differences: Sequence[PairDifference]) -> tuple[float, float]:
@@ -124,7 +125,14 @@ def _blocks(held: Json) -> Sequence[Block]:
         *("largest difference", "p", "p, corrected"),
     )
     blocks: list[Block] = [
-        Table("Paired prompts", columns, tuple(rows), f"Pairs by the column {shown(held['column'])}.", short=True),
+        Table(
+            "Pairs and flips",
+            columns,
+            tuple(rows),
+            f"Pairs by the columns {listed(held['columns'])}.",
+            short=True,
+            brief=(0, 1, 3, 4, 5, 6, 8),
+        ),
         _figure(held),
     ]
     tables = []
@@ -170,7 +178,7 @@ SECTION = Section(
     title="Paired prompts",
     about="Nothing but the group changes in the prompt: does the answer?",
     measures=MEASURES,
-    settings=(),
+    settings=("by",),
     roles=("pair",),
     lacks=_lacks,
     compute=_compute,

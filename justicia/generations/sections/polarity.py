@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from justicia.generations.requiring import Measured, Quantity
 from justicia.generations.sections import Json, Lack, Material, Section, plain_part
-from justicia.generations.sections.criteria import p_text
+from justicia.generations.sections.criteria import p_text, pair_columns
 from justicia.report.document import Details, Formula, Paragraph, Table
 from justicia.report.figures import Figure, Key, Row, Shape, circle, line, rect, whisker
 from justicia.words import counted, shown
@@ -69,7 +69,7 @@ def _compute(material: Material) -> tuple[Json, list[Quantity]]:
         roles.get("group"),
         vectors=_vectors(material),
         model=roles.get("model", "none"),
-        pair=(roles["pair"],) if paired and "pair" in roles else (),
+        pair=pair_columns(material) if paired else (),
         where=material.spec.where or None,
         confidence=material.options.confidence,
         seed=material.options.seed,
