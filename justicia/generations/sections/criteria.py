@@ -88,7 +88,7 @@ def language_report(material: Material) -> LanguageReport:
 
 
 def pair_columns(material: Material) -> tuple[str, ...]:
-    """Columns that two prompts of a pair share; where there are samples, a sample of one belongs to that of the other."""
+    """Columns that two prompts of a pair share; of samples, that of one belongs to that of the other."""
     said = material.spec.settings.get("pairs", {}).get("by")
     if said is not None:
         return (str(said),) if isinstance(said, (str, int)) else tuple(str(one) for one in said)
@@ -224,10 +224,10 @@ def _says(held: Json) -> list[str]:
 
 def _blocks(held: Json) -> Sequence[Block]:
     columns = held["columns"]
-    named = f"group {shown(columns['group'])}, response {shown(columns['response'])}"
-    named += "" if columns["truth"] is None else f", truth {shown(columns['truth'])}"
+    named = f"the group is in {shown(columns['group'])}, the response in {shown(columns['response'])}"
+    named += "" if columns["truth"] is None else f", the truth in {shown(columns['truth'])}"
     left = " Refusals and unknown answers are left out of the criteria." if held["answered"] else ""
-    intro = f"Columns: {named}. Responses: {listed(map(shown, held['responses']), 20)}.{left}"
+    intro = f"Of the columns, {named}. Responses: {listed(map(shown, held['responses']), 20)}.{left}"
     blocks: list[Block] = [Paragraph(intro, soft=True), _criteria_table(held)]
     forest = _forest(held)
     if forest is not None:
@@ -397,6 +397,9 @@ def _counts(one: Json) -> list[Table]:
         said = test["method"] if test["p"] is not None else f"no test: {test['undefined']}"
         if test["statistic"] is not None:
             said += f", statistic {test['statistic']:.4f}" + ("" if test["df"] is None else f", df {test['df']}")
+        if stratum["largest"] is not None:
+            largest = f"{stratum['largest']['lo']:.4f} to {stratum['largest']['hi']:.4f}"
+            said += f". The largest difference with confidence over all strata together: {largest}"
         tables.append(Table(f"Counts of {of}", columns, tuple(rows), f"{of}. {said}."))
     return tables
 
