@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from justicia.generations.asking import CheckReport, check, coverage, sequence
-    from justicia.generations.association import association
     from justicia.generations.association_results import AssociationReport
+    from justicia.generations.associations import association
     from justicia.generations.covering import CoverageReport, CoverageResult
-    from justicia.generations.diversity import DiversityReport, diversity
+    from justicia.generations.diversities import DiversityReport, diversity
     from justicia.generations.games import ShieldProof, verify_shield
     from justicia.generations.results import RunResult, SequenceReport, Witness
     from justicia.generations.shield import Enforce, Shield
@@ -54,10 +54,10 @@ __all__ = [
 
 _MODULES = {
     "asking": ("CheckReport", "check", "coverage", "sequence"),
-    "association": ("association",),
+    "associations": ("association",),
     "association_results": ("AssociationReport",),
     "covering": ("CoverageReport", "CoverageResult"),
-    "diversity": ("DiversityReport", "diversity"),
+    "diversities": ("DiversityReport", "diversity"),
     "games": ("ShieldProof", "verify_shield"),
     "results": ("RunResult", "SequenceReport", "Witness"),
     "shield": ("Enforce", "Shield"),
