@@ -56,8 +56,8 @@ def check_different(paths: Iterable[str | None]) -> None:
             raise InputError(f"two outputs are written to {named[position]}: name different files")
 
 
-def write_whole(path: str | os.PathLike[str], text: str) -> None:
-    """Write `text` to `path` by way of a temporary file in the same folder.
+def write_whole(path: str | os.PathLike[str], text: str | bytes) -> None:
+    """Write `text`, in UTF-8 when it is no bytes, to `path` by way of a temporary file in the same folder.
 
     Raises
     ------
@@ -67,18 +67,17 @@ def write_whole(path: str | os.PathLike[str], text: str) -> None:
     target = Path(path)
     if target.is_dir():
         raise InputError(f"{os.fspath(path)} is a folder: name a file")
+    content = text if isinstance(text, bytes) else text.encode("utf-8")
     if target.exists() and not target.is_file():
         # A device or a pipe cannot be replaced.
-        target.write_text(text, encoding="utf-8")
+        target.write_bytes(content)
         return
     temporary = None
     try:
         mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=target.parent, prefix=f".{target.name}.", delete=False
-        ) as file:
+        with tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
             temporary = Path(file.name)
-            file.write(text)
+            file.write(content)
         temporary.chmod(mode)
         temporary.replace(target)
     except OSError as error:

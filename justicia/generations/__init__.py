@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from justicia.generations.answer_rules import AnswerRules, read_rules
     from justicia.generations.answers import Answers, label_answers
     from justicia.generations.asking import CheckReport, check, coverage, sequence
-    from justicia.generations.association import association
     from justicia.generations.association_results import AssociationReport
+    from justicia.generations.associations import association
     from justicia.generations.auditing import GenerationAudit, audit
     from justicia.generations.covering import CoverageReport, CoverageResult
-    from justicia.generations.diversity import DiversityReport, diversity
+    from justicia.generations.diversities import DiversityReport, diversity
     from justicia.generations.games import ShieldProof, verify_shield
     from justicia.generations.language import criteria
     from justicia.generations.language_results import LanguageReport
@@ -82,10 +82,10 @@ _MODULES = {
     "answers": ("Answers", "label_answers"),
     "asking": ("CheckReport", "check", "coverage", "sequence"),
     "auditing": ("GenerationAudit", "audit"),
-    "association": ("association",),
+    "associations": ("association",),
     "association_results": ("AssociationReport",),
     "covering": ("CoverageReport", "CoverageResult"),
-    "diversity": ("DiversityReport", "diversity"),
+    "diversities": ("DiversityReport", "diversity"),
     "games": ("ShieldProof", "verify_shield"),
     "language": ("criteria",),
     "language_results": ("LanguageReport",),

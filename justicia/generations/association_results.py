@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from justicia.generations.estimates import Band, Estimate, judge
+from justicia.generations.estimates import Band, Estimate, chosen, judge
 from justicia.generations.results import exit_code, together
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
     from justicia.generations.correlations import Correlation
     from justicia.generations.table import Generations
@@ -176,6 +177,18 @@ class AssociationReport:
         from justicia.report.generations_association import association_to_text
 
         return association_to_text(self, width)
+
+    def plot(self, kind: str = "bars") -> Figure:
+        """A picture by matplotlib.
+
+        Parameters
+        ----------
+        kind : {"bars", "heatmap", "radar"}
+            Normalised MAD of every axis with its null band, or CAS of every counterfactual.
+        """
+        from justicia.report.generations_plot import association_heatmap, association_radar, mad_bars
+
+        return chosen({"bars": mad_bars, "heatmap": association_heatmap, "radar": association_radar}, kind)(self)
 
     def to_frame(self) -> pd.DataFrame:
         """One row a counterfactual."""

@@ -6,10 +6,13 @@ in a set of images is the share of the images that show it, so that a word said 
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
     from justicia.generations.table import Generations
 
-__all__ = ["STOP_WORDS", "Concepts", "concept_words", "read_concepts"]
+__all__ = ["STOP_WORDS", "Concepts", "concept_words", "read_concepts", "read_synonyms"]
 
 STOP_WORDS = frozenset(
     """
@@ -237,3 +240,30 @@ def _of_numbers(generations: Generations, names: list[str]) -> tuple[Concepts, l
         held[:, place] = numbers
     known = np.asarray(~np.isnan(held).any(axis=1))
     return Concepts(tuple(names), csr_matrix(np.nan_to_num(held)), known), []
+
+
+def read_synonyms(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Words, and the concept each is taken for, from a JSON file: a mapping of word to concept, or of concept to words.
+
+    Raises
+    ------
+    SpecError
+    """
+    name = os.fspath(path)
+    try:
+        held = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise SpecError(f"{name} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError):
+        raise SpecError(f"{name} is no JSON in UTF-8") from None
+    if not isinstance(held, dict):
+        raise SpecError(f"{name}: synonyms are a mapping of word to concept")
+    found: dict[str, str] = {}
+    for first, second in held.items():
+        pairs = [(word, first) for word in second] if isinstance(second, list) else [(first, second)]
+        for word, concept in pairs:
+            if not isinstance(word, str) or not isinstance(concept, str) or not word.strip() or not concept.strip():
+                raise SpecError(f"{name}: {shown(first)}: synonyms are words, not {shown(repr(second))}")
+            if found.setdefault(word, concept) != concept:
+                raise SpecError(f"{name}: {shown(word)} is taken for {shown(found[word])} and for {shown(concept)}")
+    return found

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from justicia.errors import InputError
+from justicia.words import did_you_mean, shown
 
-__all__ = ["Band", "Estimate", "band", "check_confidence", "check_number", "corrected_interval", "judge"]
+__all__ = ["Band", "Estimate", "band", "check_confidence", "check_number", "chosen", "corrected_interval", "judge"]
 
 
 @dataclass(frozen=True)
@@ -134,3 +136,15 @@ def check_confidence(value: Any, replicates: int) -> float:
     if 0 < replicates < least:
         raise InputError(f"{replicates} replicates are too few for a confidence of {confidence:g}: ask for {least:,}")
     return confidence
+
+
+def chosen(known: Mapping[str, Any], word: str) -> Any:
+    """What a word stands for.
+
+    Raises
+    ------
+    InputError
+    """
+    if word not in known:
+        raise InputError(f"there is no {shown(word)!r}{did_you_mean(word, known)}")
+    return known[word]

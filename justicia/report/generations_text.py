@@ -10,7 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from justicia.generations.asking import CheckReport
+from justicia.generations.association_results import AssociationReport
 from justicia.generations.covering import CoverageReport
+from justicia.generations.diversities import DiversityReport
 from justicia.generations.results import VERDICTS, SequenceReport
 from justicia.words import counted, listed, shown
 
@@ -50,9 +52,19 @@ def printed(made: RenderableType, width: int) -> str:
 
 
 def render(
-    report: SequenceReport | CoverageReport | CheckReport | Simulation, *, all_runs: bool = False
+    report: SequenceReport | CoverageReport | CheckReport | Simulation | DiversityReport | AssociationReport,
+    *,
+    all_runs: bool = False,
 ) -> RenderableType:
     """A report as something that a rich console prints; of many runs, the worst unless `all_runs` is set."""
+    if isinstance(report, DiversityReport):
+        from justicia.report.generations_diversity import render_diversity
+
+        return render_diversity(report)
+    if isinstance(report, AssociationReport):
+        from justicia.report.generations_association import render_association
+
+        return render_association(report)
     if isinstance(report, SequenceReport):
         return _sequences(report, all_runs)
     if isinstance(report, CoverageReport):

@@ -10,19 +10,38 @@ import click
 
 from justicia.cli.options import named_list
 
-__all__ = ["asked", "betas", "command_words", "domains", "show", "spec_options"]
+__all__ = [
+    "asked",
+    "betas",
+    "command_words",
+    "conditions",
+    "domains",
+    "file_options",
+    "label_options",
+    "pictures",
+    "show",
+    "spec_options",
+]
 
-_SPEC = (
+_DECLARED = (
     click.option("--spec", metavar="FILE", help="YAML or JSON: domains, unknown words, condition, columns, betas."),
+)
+_DOMAIN = (
     click.option(
         "--domain",
         multiple=True,
         metavar="[ATTR=]VALUE,VALUE",
         help="The values of an attribute, those never generated, too. Repeatable.",
     ),
+)
+_ORDER = (
     click.option("--by", metavar="COLUMN", help="Tells runs apart; none: the table is one run.  [default: run]"),
     click.option("--step", metavar="COLUMN", help="Orders a run; none: the table's order.  [default: step]"),
+)
+_WHERE = (
     click.option("--where", multiple=True, metavar="COLUMN=VALUE,VALUE", help="Only these generations. Repeatable."),
+)
+_LABELS = (
     click.option("--unknown", multiple=True, metavar="WORD", help="A label that means unknown, besides the blank."),
     click.option("--split", metavar="TEXT", help="Separates several values of one generation, as in a|b."),
     click.option(
@@ -30,6 +49,8 @@ _SPEC = (
         metavar="error|none|unknown",
         help="What a label outside its domain is: an error, none of the values, or unknown.  [default: error]",
     ),
+)
+_FILE = (
     click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file.  [default: ,]"),
     click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file."),
     click.option(
@@ -41,11 +62,26 @@ _SPEC = (
     click.option("--quiet", is_flag=True, help="Do not announce what was found."),
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),
 )
+_SPEC = (*_DECLARED, *_DOMAIN, *_ORDER, *_WHERE, *_LABELS, *_FILE)
 
 
 def spec_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say what a table of generations declares, and where the report goes."""
-    for option in reversed(_SPEC):
+    return _with(command, _SPEC)
+
+
+def label_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of `spec_options` but for runs and steps, where the order of rows means nothing."""
+    return _with(command, (*_DECLARED, *_DOMAIN, *_WHERE, *_LABELS, *_FILE))
+
+
+def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of `spec_options` for tables that need no labels."""
+    return _with(command, (*_DECLARED, *_WHERE, *_FILE))
+
+
+def _with(command: Callable[..., Any], options: tuple[Callable[..., Any], ...]) -> Callable[..., Any]:
+    for option in reversed(options):
         command = option(command)
     return command
 
@@ -99,17 +135,20 @@ def conditions(texts: tuple[str, ...], option: str) -> dict[str, list[str]] | No
 
 
 def asked(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of `spec_options` as keywords of the package's functions."""
+    """The options of `spec_options`, those that a command has, as keywords of the package's functions."""
     from justicia.cli.options import delimiter_of
 
+    held = {"by": options["by"], "step": options["step"]} if "step" in options else {}
+    if "unknown" in options:
+        held |= {
+            "unknown": list(options["unknown"]) or None,
+            "separator": options["split"],
+            "off_domain": options["off_domain"],
+        }
     return {
         "spec": options["spec"],
-        "by": options["by"],
-        "step": options["step"],
+        **held,
         "where": conditions(options["where"], "--where"),
-        "unknown": list(options["unknown"]) or None,
-        "separator": options["split"],
-        "off_domain": options["off_domain"],
         "delimiter": delimiter_of(options["delimiter"]),
         "encoding": options["encoding"],
     }
@@ -132,3 +171,26 @@ def show(report: Any, json_file: str | None, *, all_runs: bool = False) -> None:
         console.print(made)
     else:
         click.echo(printed(made, 120), nl=False)
+
+
+def pictures(report: Any, files: dict[str, str | None]) -> None:
+    """Write pictures of a report, by their kind."""
+    from justicia.report.generations_plot import picture_bytes
+    from justicia.writing import write_whole
+
+    # All are drawn before any is written.
+    drawn = {
+        path: picture_bytes(report.plot(kind), picture_format(path)) for kind, path in files.items() if path is not None
+    }
+    for path, content in drawn.items():
+        write_whole(path, content)
+
+
+def picture_format(path: str) -> str:
+    """The kind of picture that a file's name asks for."""
+    from justicia.report.generations_plot import PICTURE_FORMATS
+
+    ending = path.rpartition(".")[2].lower()
+    if ending not in PICTURE_FORMATS:
+        raise click.UsageError(f"{path}: a picture's name ends in {', '.join(f'.{kind}' for kind in PICTURE_FORMATS)}")
+    return ending

@@ -31,6 +31,7 @@ from justicia.generations.estimates import (
     band,
     check_confidence,
     check_number,
+    chosen,
     corrected_interval,
     judge,
 )
@@ -42,6 +43,7 @@ from justicia.words import listed, shown
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
     from justicia.generations.table import Generations
 
@@ -196,6 +198,18 @@ class DiversityReport:
         from justicia.report.generations_diversity import diversity_to_text
 
         return diversity_to_text(self, width)
+
+    def plot(self, kind: str = "entropies") -> Figure:
+        """A picture by matplotlib.
+
+        Parameters
+        ----------
+        kind : {"entropies", "indices"}
+            Entropies by context, or ID, CA and MGBI with the noise floor.
+        """
+        from justicia.report.generations_plot import entropy_bars, index_bars
+
+        return chosen({"entropies": entropy_bars, "indices": index_bars}, kind)(self)
 
     def to_frame(self) -> pd.DataFrame:
         """One row a context and attribute."""
