@@ -11,12 +11,13 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from justicia.errors import SpecError
 from justicia.words import shown
 
-__all__ = ["REFUSALS", "AnswerRules", "Labelled", "gender_of", "read_rules"]
+__all__ = ["REFUSALS", "AnswerRules", "Labelled", "gender_of", "read_rules", "read_rules_file"]
 
 REFUSALS = (
     r"\bas an? (ai|artificial intelligence|(large )?language model)\b",
@@ -199,6 +200,35 @@ def read_rules(
         rules[named[0]] = (refusal, (*rules[named[0]][1], *patterns))
         return AnswerRules(tuple(rules), refusal, unknown, several=several)
     return AnswerRules((*first, *rules), refusal, unknown, several=several)
+
+
+def read_rules_file(path: Any, *, refusals: Any = None, **asked: Any) -> AnswerRules:
+    """Rules from the keys `labels` and `refusals` of a YAML or JSON file, such as a plan of prompts.
+
+    Parameters
+    ----------
+    path : path
+    refusals : sequence of patterns, optional
+        Besides those of the file.
+    **asked
+        As `read_rules`.
+
+    Raises
+    ------
+    SpecError
+    """
+    from justicia.generations.spec import read_mapping
+
+    held = read_mapping(Path(path), "rules")
+    where = f"{Path(path).name}: "
+    if not isinstance(held, Mapping) or "labels" not in held:
+        raise SpecError(f"{where}rules are under the key labels: a mapping of label to words or /patterns/, or gender")
+    own = held.get("refusals") or []
+    both = [*([own] if isinstance(own, str) else list(own)), *(refusals or [])]
+    try:
+        return read_rules(held["labels"], refusals=both or None, **asked)
+    except SpecError as error:
+        raise SpecError(f"{where}{error}") from None
 
 
 def _pattern(said: Any, label: str) -> re.Pattern[str]:

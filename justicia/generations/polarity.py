@@ -141,11 +141,31 @@ def text_polarity(
         compared = [] if groups is None else _compared(scores, groups, models, clusters, held_pairs, confidence, seed)
         compared = _judged(compared, alpha, at_most)
     return PolarityReport(
-        text, group, model, cluster, pairs, scale.poles, scale.half, scale.vectors, scale.dimensions, float(confidence),
-        float(alpha), None if at_most is None else float(at_most), rows, scores, _names(groups, len(rows)),
-        _names(models, len(rows)), tuple(summaries), tuple(compared), source.name, source.sha256, said.warnings,
-        None if command is None else tuple(command),
-    )  # fmt: skip
+        text=text,
+        group=group,
+        model=model,
+        cluster=cluster,
+        pair=pairs,
+        poles=scale.poles,
+        half=scale.half,
+        vectors=scale.vectors,
+        dimensions=scale.dimensions,
+        confidence=float(confidence),
+        alpha=float(alpha),
+        at_most=None if at_most is None else float(at_most),
+        rows=rows,
+        scores=scores,
+        groups_of=_names(groups, len(rows)),
+        models_of=_names(models, len(rows)),
+        groups=tuple(summaries),
+        comparisons=tuple(compared),
+        where=condition,
+        seed=int(seed),
+        source=source.name,
+        sha256=source.sha256,
+        warnings=said.warnings,
+        command=None if command is None else tuple(command),
+    )
 
 
 def _names(column: Coded | None, n: int) -> tuple[str | None, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -125,6 +125,8 @@ class PolarityReport:
         Of each text.
     groups : tuple of PolarityGroup
     comparisons : tuple of PolarityComparison
+    where : dict of str to tuple of str
+    seed : int
     source, sha256 : str or None
     warnings : tuple of str
     command : tuple of str or None
@@ -148,6 +150,8 @@ class PolarityReport:
     models_of: tuple[str | None, ...]
     groups: tuple[PolarityGroup, ...]
     comparisons: tuple[PolarityComparison, ...]
+    where: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    seed: int = 0
     source: str | None = None
     sha256: str | None = None
     warnings: tuple[str, ...] = ()

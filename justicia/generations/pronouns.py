@@ -101,7 +101,8 @@ def pronoun(said: object, where: str = "") -> Pronoun:
         if lacking:
             raise SpecError(f"{where}the pronoun lacks the form {listed(lacking)}")
         plural = str(said.get("plural", False)).lower() in ("true", "yes", "1")
-        return Pronoun(*(said[case] for case in CASES), plural=plural)
+        forms = [str(said[case]) for case in CASES]
+        return Pronoun(forms[0], forms[1], forms[2], forms[3], forms[4], plural)
     text = str(said).strip()
     if text.lower() in PRONOUNS:
         return PRONOUNS[text.lower()]
@@ -109,7 +110,7 @@ def pronoun(said: object, where: str = "") -> Pronoun:
     if len(forms) in (2, 3) and forms[0].lower() in PRONOUNS:
         return PRONOUNS[forms[0].lower()]
     if len(forms) == 5 and all(forms):
-        return Pronoun(*forms)
+        return Pronoun(forms[0], forms[1], forms[2], forms[3], forms[4])
     raise SpecError(
         f"{where}the pronoun {shown(text)!r} is not known{did_you_mean(text, PRONOUNS)}: write its forms, as in "
         "she/her/her/hers/herself"

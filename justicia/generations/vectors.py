@@ -146,9 +146,9 @@ def _of_npy(path: Path, keep: frozenset[str] | None) -> WordVectors:
         beside = path.with_suffix(ending)
         if beside.is_file():
             text = beside.read_text(encoding="utf-8")
-            words = json.loads(text) if ending == ".json" else text.splitlines()
+            words: Any = json.loads(text) if ending == ".json" else text.splitlines()
             if isinstance(words, dict):
-                words = sorted(words, key=lambda word: words[word])
+                words = [word for word, _ in sorted(words.items(), key=lambda one: one[1])]
             return _of_matrix([str(word) for word in words], matrix, path.name, keep)
     raise InputError(
         f"{path.name} has vectors without words: put them beside it, one a line, into {path.with_suffix('.txt').name}"
@@ -259,7 +259,7 @@ def _made(name: str, words: list[str], vectors: Any, size: int) -> WordVectors:
         raise InputError(f"{name}: word vectors are lists of numbers of one length") from None
     if len(words) and matrix.ndim != 2:
         raise InputError(f"{name}: word vectors are lists of numbers of one length")
-    broken = np.flatnonzero(~np.isfinite(matrix.reshape(len(words), -1)).all(axis=1)) if len(words) else []
+    broken = np.flatnonzero(~np.isfinite(matrix.reshape(len(words), -1)).all(axis=1)) if words else np.zeros(0, int)
     if len(broken):
         raise InputError(f"{name}: the vector of {shown(words[int(broken[0])])!r} is not finite")
     places: dict[str, int] = {}

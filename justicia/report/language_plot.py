@@ -49,7 +49,7 @@ def plot_differences(report: LanguageReport, *, most: int = _MOST) -> Figure:
             continue
         sign = -1 if largest.value < 0 else 1
         names = (pair.group, pair.other) if sign > 0 else (pair.other, pair.group)
-        ends = (None, None)
+        ends: tuple[float | None, float | None] = (None, None)
         if largest.lo is not None and largest.hi is not None:
             ends = (largest.lo, largest.hi) if sign > 0 else (-largest.hi, -largest.lo)
         model = "" if pair.model is None else f"{shown(pair.model, 20)}: "

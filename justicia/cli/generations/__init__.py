@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import click
 
+from justicia.cli.generations.answers import answers
 from justicia.cli.generations.association import association
 from justicia.cli.generations.audit import audit
 from justicia.cli.generations.check import check
 from justicia.cli.generations.cover import cover
+from justicia.cli.generations.criteria import criteria
 from justicia.cli.generations.diversity import diversity
 from justicia.cli.generations.enforce import enforce
+from justicia.cli.generations.polarity import polarity
+from justicia.cli.generations.prompts import prompts
 from justicia.cli.generations.seq import seq
 from justicia.cli.generations.simulate import simulate
 
@@ -18,7 +22,7 @@ __all__ = ["generations"]
 
 @click.group()
 def generations() -> None:
-    """Check and enforce sequences of labelled generations of a generative model.
+    """Audit a generative model: sequences of labelled generations, and answers of a language model.
 
     \b
     justicia generations audit t.csv --spec spec.yml --html report.html
@@ -29,6 +33,12 @@ def generations() -> None:
     justicia generations association t.csv --text caption --by profession
     justicia generations enforce labels.jsonl --spec spec.yml --state s.json --out decisions.jsonl
     justicia generations simulate --values 4 --beta 12 --generator zipf --fail .05 --margin 2
+
+    \b
+    justicia generations prompts  plan.yml --out prompts.csv
+    justicia generations answers  answers.jsonl --prompts prompts.csv --rules plan.yml --out labelled.csv
+    justicia generations criteria labelled.csv --group group --response label --truth truth --pair pair
+    justicia generations polarity labelled.csv --text answer --group group --vectors glove.txt
     """  # noqa: D301 (click reads the escape)
 
 
@@ -40,3 +50,7 @@ generations.add_command(diversity)
 generations.add_command(association)
 generations.add_command(enforce)
 generations.add_command(simulate)
+generations.add_command(prompts)
+generations.add_command(answers)
+generations.add_command(criteria)
+generations.add_command(polarity)

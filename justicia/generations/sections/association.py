@@ -52,7 +52,7 @@ def _lacks(material: Material) -> Lack | None:
 
 
 def _compute(material: Material) -> tuple[Json, list[Quantity]]:
-    from justicia.generations.association import association
+    from justicia.generations.associations import association
     from justicia.report.generations_association import association_to_dict
 
     options, settings = material.options, dict(material.settings)

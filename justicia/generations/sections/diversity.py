@@ -12,7 +12,7 @@ from justicia.report.figures import Curve, Figure, Key, Plane, Row, circle, line
 from justicia.words import counted, listed, shown
 
 if TYPE_CHECKING:
-    from justicia.generations.diversity import DiversityReport
+    from justicia.generations.diversities import DiversityReport
     from justicia.report.document import Block
 
 __all__ = ["SECTION"]
@@ -69,7 +69,7 @@ def _lacks(material: Material) -> Lack | None:
 
 
 def _compute(material: Material) -> tuple[Json, list[Quantity]]:
-    from justicia.generations.diversity import diversity
+    from justicia.generations.diversities import diversity
     from justicia.report.generations_diversity import diversity_to_dict
 
     names, spec, options = _names(material), material.spec, material.options
