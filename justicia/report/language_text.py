@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from justicia.generations.language_results import LanguageReport
-from justicia.report.generations_text import _facts, _table, _verdict, printed
+from justicia.report.generations_text import _table, _verdict, printed, render_facts
 from justicia.words import counted, listed, shown
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _criteria(report: LanguageReport, every: bool) -> RenderableType:
         said = ", ".join(f"{shown(name)}={'|'.join(map(shown, held))}" for name, held in asked.where.items())
         facts.append(("where", said))
     facts.append(("asked", asked.requirement))
-    parts: list[RenderableType] = [Text("Answers of a language model by justicia", style="bold"), _facts(facts)]
+    parts: list[RenderableType] = [Text("Answers of a language model by justicia", style="bold"), render_facts(facts)]
     for one in report.criteria:
         parts += [Text(""), _title(one), *_strata(one, every)]
     parts += _refusals(report.refusals, asked.refusals)
@@ -210,7 +210,7 @@ def _polarity(report: PolarityReport) -> RenderableType:
     ]
     if report.group is not None:
         facts.append(("asked", report.requirement))
-    parts: list[RenderableType] = [Text("Polarity of texts by justicia", style="bold"), _facts(facts), Text("")]
+    parts: list[RenderableType] = [Text("Polarity of texts by justicia", style="bold"), render_facts(facts), Text("")]
     table = _table(
         "model", "group", "texts", "missing", "mean", "interval", "median", f"towards {shown(first, 16)}",
         f"towards {shown(second, 16)}", right=("texts", "missing", "mean", "median"),
