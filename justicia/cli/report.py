@@ -14,18 +14,23 @@ __all__ = ["report"]
 )
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def report(audit: str, html_file: str, debug: bool) -> int:
-    """Make the HTML report of an audit that justicia verify --json wrote; no model and no table is opened.
+    """Make the HTML report of an audit that justicia verify --json or justicia generations audit --json wrote.
+
+    No model and no table is opened.
 
     \b
     justicia verify --model tree.pkl --data adult.csv --json audit.json
     justicia report audit.json --html audit.html
     """  # noqa: D301 (click reads the escape)
+    from justicia.report.generations_html import render_generations
     from justicia.report.html import render_html
+    from justicia.report.json import SCHEMA
     from justicia.report.reading import read_audit
     from justicia.writing import check_target, write_whole
 
     check_target(html_file, inputs=(audit,))
-    text = render_html(read_audit(audit))
+    held = read_audit(audit)
+    text = render_html(held) if held["schema"] == SCHEMA else render_generations(held)
     if html_file == "-":
         click.echo(text, nl=False)
     else:

@@ -7,11 +7,10 @@ from typing import Any
 
 from justicia.report.document import SYMBOLS, Cell
 from justicia.report.generations_pages import page_of
+from justicia.report.generations_schema import AUDIT_SCHEMA
 from justicia.report.html import created_text, embedded, environment, style
 
-__all__ = ["AUDIT_SCHEMA", "generations_fragment", "render_generations"]
-
-AUDIT_SCHEMA = "justicia.generations.audit/1"
+__all__ = ["generations_fragment", "render_generations"]
 
 
 def render_generations(held: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from justicia.errors import InputError
+from justicia.report.generations_schema import AUDIT_SCHEMA, audit_schema
 from justicia.report.json import SCHEMA, schema
 from justicia.words import shown
 
@@ -57,10 +58,14 @@ def audit_from_json(content: str | bytes) -> dict[str, Any]:
     except ValueError as error:
         raise InputError(f"no JSON: {error}") from None
     found = held.get("schema") if isinstance(held, dict) else None
-    if found != SCHEMA:
+    schemas = {SCHEMA: schema, AUDIT_SCHEMA: audit_schema}
+    if not isinstance(found, str) or found not in schemas:
         says = "it names no schema" if found is None else f"its schema is {shown(found)}"
-        raise InputError(f"no audit that can be read here: {says}, not {SCHEMA}; write one with justicia verify --json")
-    fault = best_match(Draft202012Validator(schema()).iter_errors(held))
+        raise InputError(
+            f"no audit that can be read here: {says}, not {SCHEMA} or {AUDIT_SCHEMA}; write one with justicia verify "
+            "--json or justicia generations audit --json"
+        )
+    fault = best_match(Draft202012Validator(schemas[found]()).iter_errors(held))
     if fault is not None:
         where = fault.json_path.removeprefix("$.") if fault.json_path != "$" else "the audit"
         raise InputError(f"no whole audit: {shown(where, 120)}: {shown(fault.message, 200)}")

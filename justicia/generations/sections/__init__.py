@@ -29,7 +29,7 @@ __all__ = ["NAMES", "Json", "Lack", "Material", "Options", "Section", "check_set
 
 Json = dict[str, Any]
 
-_OF_THE_AUDIT = ("schema", "tool", "created", "command", "data", "warnings", "least", "verdict")
+_OF_THE_AUDIT = ("schema", "tool", "created", "command", "data", "warnings", "least", "most", "verdict")
 
 NAMES = ("sequences", "coverage", "diversity", "association", "criteria", "pairs", "polarity")
 """Modules of this package, in the order of the report."""

@@ -110,14 +110,14 @@ def _compute(material: Material) -> tuple[Json, list[Quantity]]:
     report = language_report(material)
     held = criteria_to_dict(report)
     columns = {name: held["data"][name] for name in ("group", "response", "truth", "model", "cluster", "strata")}
-    labels = {name: held["data"][name] for name in ("groups", "responses", "refusals", "unknown", "answered")}
+    labels = {name: held["data"][name] for name in ("groups", "responses", "unknown", "answered")}
     content = {
         "columns": columns,
         **labels,
         "rows_used": held["data"]["rows_used"],
         "alpha": held["alpha"],
         **{name: plain_part(held)[name] for name in ("criteria", "refusals", "models")},
-        "refusal_words": labels["refusals"],
+        "refusal_words": held["data"]["refusals"],
         "lacks": [],
     }
     for one in content["criteria"]:
