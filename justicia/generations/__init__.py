@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from justicia.generations.covering import CoverageReport, CoverageResult
     from justicia.generations.diversities import DiversityReport, diversity
     from justicia.generations.games import ShieldProof, verify_shield
+    from justicia.generations.labellers import AgeAndGender
+    from justicia.generations.labelling import Labelling, label_images
     from justicia.generations.language import criteria
     from justicia.generations.language_results import LanguageReport
     from justicia.generations.polarity import text_polarity
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from justicia.generations.vectors import WordVectors, load_vectors
 
 __all__ = [
+    "AgeAndGender",
     "AnswerRules",
     "Answers",
     "AssociationReport",
@@ -46,6 +49,7 @@ __all__ = [
     "DiversityReport",
     "Enforce",
     "GenerationAudit",
+    "Labelling",
     "LanguageReport",
     "PolarityReport",
     "PromptPlan",
@@ -66,6 +70,7 @@ __all__ = [
     "diversity",
     "expand_prompts",
     "label_answers",
+    "label_images",
     "load_vectors",
     "read_plan",
     "read_rules",
@@ -87,6 +92,8 @@ _MODULES = {
     "covering": ("CoverageReport", "CoverageResult"),
     "diversities": ("DiversityReport", "diversity"),
     "games": ("ShieldProof", "verify_shield"),
+    "labellers": ("AgeAndGender",),
+    "labelling": ("Labelling", "label_images"),
     "language": ("criteria",),
     "language_results": ("LanguageReport",),
     "polarity": ("text_polarity",),

