@@ -205,6 +205,10 @@ def audit(
                 lacking.update({held.name: reason for held in part.measures})
                 continue
             quantities += found
+            partly = "; ".join(f"{one['reason']}: {one['remedy']} would allow it" for one in content.get("lacks", ()))
+            if partly:
+                measured = {held.name for held in found}
+                lacking.update({held.name: partly for held in part.measures if held.name not in measured})
             made.append({**one, "reason": None, "remedy": None, "content": content})
         if all(not one["computed"] for one in made):
             needs = "; ".join(dict.fromkeys(f"{one['title']}: {one['remedy']}" for one in made))

@@ -225,8 +225,7 @@ def share_ticks(top: float = 1.0, step: float = 0.25) -> tuple[tuple[float, str]
 
 def step_ticks(n: int, most: int = 6) -> tuple[tuple[float, str], ...]:
     """Ticks over the middles of n places in a row, numbered from 1."""
-    step = 1 if n <= most else max(1, int(scale(n, most)[0]))
-    places: Sequence[int] = sorted({1, *range(step, n + 1, step)})
-    if len(places) > 1 and places[1] - places[0] < step / 2:
-        places = [places[0], *places[2:]]
+    steps = (part * 10**power for power in range(16) for part in (1, 2, 5))
+    step = next(one for one in steps if n <= most * one)
+    places: Sequence[int] = range(1, n + 1, step) if step < 5 else [1, *range(step, n + 1, step)]
     return tuple((100 * (place - 0.5) / n, f"{place:,}") for place in places)
