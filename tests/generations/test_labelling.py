@@ -108,7 +108,7 @@ def test_labellers_without_domains(folder, tmp_path):
 
 def test_bad_calls(folder, tmp_path):
     out = tmp_path / "l.jsonl"
-    with pytest.raises(InputError, match="end the name in .jsonl"):
+    with pytest.raises(InputError, match=r"end the name in \.jsonl"):
         label_images(folder, Labeller(), tmp_path / "l.csv")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="has no image"):
