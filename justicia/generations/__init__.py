@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from justicia.generations.diversities import DiversityReport, diversity
     from justicia.generations.games import ShieldProof, verify_shield
     from justicia.generations.results import RunResult, SequenceReport, Witness
+    from justicia.generations.rewards import FairnessReward
     from justicia.generations.shield import Enforce, Shield
     from justicia.generations.shielding import shielded
     from justicia.generations.simulation import Simulation, simulate
@@ -34,6 +35,7 @@ __all__ = [
     "CoverageResult",
     "DiversityReport",
     "Enforce",
+    "FairnessReward",
     "RunResult",
     "SequenceReport",
     "Shield",
@@ -59,6 +61,7 @@ _MODULES = {
     "covering": ("CoverageReport", "CoverageResult"),
     "diversities": ("DiversityReport", "diversity"),
     "games": ("ShieldProof", "verify_shield"),
+    "rewards": ("FairnessReward",),
     "results": ("RunResult", "SequenceReport", "Witness"),
     "shield": ("Enforce", "Shield"),
     "shielding": ("shielded",),
