@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from justicia.generations.polarity import text_polarity
     from justicia.generations.polarity_results import PolarityReport
     from justicia.generations.results import RunResult, SequenceReport, Witness
+    from justicia.generations.rewards import FairnessReward
     from justicia.generations.shield import Enforce, Shield
     from justicia.generations.shielding import shielded
     from justicia.generations.simulation import Simulation, simulate
@@ -48,6 +49,7 @@ __all__ = [
     "CoverageResult",
     "DiversityReport",
     "Enforce",
+    "FairnessReward",
     "GenerationAudit",
     "Labelling",
     "LanguageReport",
@@ -98,6 +100,7 @@ _MODULES = {
     "language_results": ("LanguageReport",),
     "polarity": ("text_polarity",),
     "polarity_results": ("PolarityReport",),
+    "rewards": ("FairnessReward",),
     "results": ("RunResult", "SequenceReport", "Witness"),
     "shield": ("Enforce", "Shield"),
     "shielding": ("shielded",),

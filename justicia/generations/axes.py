@@ -85,9 +85,8 @@ def axes_of(
         blank = int((of_group == "").sum())
         if blank:
             row = int(rows[int(np.argmax(of_group == ""))]) + 1
-            logger.warning(
-                "%s with a blank %s left out, first row %d", counted(blank, "image"), shown(by), row
-            )  # fmt: skip
+            are = "is" if blank == 1 else "are"
+            logger.warning("%s with a blank %s %s left out, first row %d", counted(blank, "image"), shown(by), are, row)
         groups = list(dict.fromkeys(text for text in of_group.tolist() if text))
     found = []
     for group in groups:
