@@ -118,7 +118,8 @@ class AnswerRules:
             return Labelled(gender_of(plain), (gender_of(plain),))
         if not matched:
             return Labelled(self.unknown, ())
-        if self.several == "unknown" and len(matched) > 1 and self.refusal not in matched:
+        answers = [label for label in matched if label != self.refusal]
+        if self.several == "unknown" and len(answers) > 1 and matched[0] != self.refusal:
             return Labelled(self.unknown, tuple(matched))
         return Labelled(matched[0], tuple(matched))
 
