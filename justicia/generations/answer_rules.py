@@ -186,7 +186,7 @@ def read_rules(
             raise SpecError("a label is blank")
         if name == unknown:
             raise SpecError(f"the label {shown(name)} is what no rule fits: it has no patterns")
-        words = [name] if said is None or said == [] else [said] if isinstance(said, (str, int, float)) else list(said)
+        words = [name] if said in (None, "", []) else [said] if isinstance(said, (str, int, float)) else list(said)
         made = tuple(_pattern(word, name) for word in words)
         if name == "=":
             bare = next((one for one in made if not one.groups), None)

@@ -216,7 +216,8 @@ class _Rows:
 
 
 def _report(source: Source, settings: Settings) -> LanguageReport:
-    if settings.model is None and "model" in source.columns and "model" not in settings.strata:
+    taken = (settings.group, settings.response, settings.truth, settings.cluster, *settings.strata)
+    if settings.model is None and "model" in source.columns and "model" not in taken:
         logger.info("models are told apart by the column model (--model)")
         settings = replace(settings, model="model")
     elif settings.model == "none" and "none" not in source.columns:
@@ -398,6 +399,9 @@ def _pairs(rows: _Rows, names: tuple[str | None, ...], settings: Settings) -> li
         return []
     places, models = pair_places(rows.pairs, rows.groups, rows.models)
     found = []
+    # The largest of all pairs of groups is looked at.
+    size = len(rows.groups.values)
+    confidence = 1 - (1 - settings.confidence) / (size * (size - 1) // 2)
     for code, model in enumerate(names):
         held = places[models == code]
         for a, b in combinations(range(len(rows.groups.values)), 2):
@@ -418,7 +422,7 @@ def _pairs(rows: _Rows, names: tuple[str | None, ...], settings: Settings) -> li
                     incomplete=incomplete,
                     clusters=clusters,
                     model=model,
-                    confidence=settings.confidence,
+                    confidence=confidence,
                     seed=settings.seed,
                 )
             )

@@ -113,7 +113,7 @@ def text_polarity(
         named = {text, "model", *pairs, *condition}
         named |= {one for one in (group, model, cluster, name_column) if one is not None}
         source = read_generations(data, named, delimiter=delimiter, encoding=encoding)
-        if model is None and "model" in source.columns:
+        if model is None and "model" in source.columns and "model" not in (text, group, cluster, name_column):
             logger.info("models are told apart by the column model (--model)")
             model = "model"
         elif model == "none" and "none" not in source.columns:

@@ -112,8 +112,8 @@ def test_criteria_with_refusals(capsys, folder):
 
 def test_polarity(capsys, folder):
     code, out, _ = run(
-        capsys, "polarity", "t.csv", "--text", "answer", "--group", "group", "--vectors", "toy.txt", "--scores", "s.csv",
-        "--json", "r.json", "--plot", "r.png",
+        capsys, "polarity", "t.csv", "--text", "answer", "--group", "group", "--vectors", "toy.txt",
+        "--scores", "s.csv", "--json", "r.json", "--plot", "r.png",
     )  # fmt: skip
     assert code == 1
     assert "she +2.00000, he -2.00000" in out
