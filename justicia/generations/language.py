@@ -38,6 +38,7 @@ from justicia.generations.language_tables import (
     coded_column,
     coded_responses,
     joined_columns,
+    need_filled,
     need_groups,
     pair_places,
 )
@@ -197,13 +198,7 @@ class _Rows:
         self.clusters = self._optional(source, settings.cluster, "cluster column", rows)
         self.strata = [coded_column(source, name, "column", rows, MOST_VALUES) for name in settings.strata]
         self.pairs = joined_columns(source, settings.pair, "pair column", rows)
-        whole = [one for one in (self.models, self.clusters, *self.strata) if one is not None]
-        for one in whole:
-            blank = int((one.codes < 0).sum())
-            if blank:
-                raise TableError(
-                    f"{source.name or 'the table'}: {shown(one.name)} is blank in {counted(blank, 'row')}: fill it in"
-                )
+        need_filled((self.models, self.clusters, *self.strata), source)
 
     def __len__(self) -> int:
         return len(self.groups.codes)

@@ -16,7 +16,14 @@ from justicia.collecting import Announcements
 from justicia.errors import SpecError
 from justicia.generations.asking import _condition
 from justicia.generations.contingency import Test
-from justicia.generations.language_tables import MOST_VALUES, Coded, coded_column, joined_columns, need_groups
+from justicia.generations.language_tables import (
+    MOST_VALUES,
+    Coded,
+    coded_column,
+    joined_columns,
+    need_filled,
+    need_groups,
+)
 from justicia.generations.polarity_results import PolarityComparison, PolarityGroup, PolarityReport
 from justicia.generations.reading import Source, read_generations
 from justicia.generations.resampling import sign_flip_test
@@ -126,6 +133,7 @@ def text_polarity(
             groups = coded_column(source, group, "group column", rows)
         models = None if model is None else coded_column(source, model, "model column", rows, MOST_VALUES)
         clusters = None if cluster is None else coded_column(source, cluster, "cluster column", rows)
+        need_filled((models, clusters), source)
         held_pairs = joined_columns(source, pairs, "pair column", rows)
         texts = _texts(source, text, "text column", rows)
         own = None if name_column is None else _texts(source, name_column, "name column", rows)

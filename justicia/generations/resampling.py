@@ -196,7 +196,7 @@ def _still(
     response, group, other = np.array(comparisons).T
     sizes = (counts.sum(axis=2) > 0).sum(axis=0)
     table = counts.sum(axis=0)
-    rates = table / table.sum(axis=1, keepdims=True)
+    rates = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
     n, n_other = sizes[group], sizes[other]
     alone = 1 - (1 - confidence) / len(comparisons)
     return newcombe(rates[group, response] * n, n, rates[other, response] * n_other, n_other, alone)

@@ -200,6 +200,12 @@ class TestStrata:
         assert held.difference.hi > 0.4
         assert any("3 clusters" in note for note in held.notes)
 
+    def test_clusters_without_a_group(self):
+        blocks = make_blocks(np.arange(4), np.array([0, 1, 0, 1]), np.zeros(4, dtype=int), (3, 1))
+        held = make_stratum(blocks.counts.sum(axis=0), ("a", "b", "c"), ("yes",), blocks=blocks)
+        assert held.difference.value == 0
+        assert "no row of c" in held.notes
+
     def test_the_largest_difference_covers_every_comparison(self):
         rng = np.random.default_rng(5)
         inside = 0

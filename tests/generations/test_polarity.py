@@ -188,12 +188,14 @@ class TestReport:
             ({"pair": "text", "cluster": "text"}, "not by both"),
             ({"group": None, "cluster": "text"}, "name the group column"),
             ({"vectors": 7}, "not int"),
+            ({"model": "blank"}, "blank is blank in 1 row"),
+            ({"cluster": "blank"}, "blank is blank in 1 row"),
         ],
     )
     def test_bad_questions_have_one_line(self, change, said):
         asked = {"text": "text", "group": "group", "vectors": TOY, **change}
         with pytest.raises(InputError, match=said):
-            generations.text_polarity(frame_of({"F": ["nurse"], "M": ["chess"]}), **asked)
+            generations.text_polarity(frame_of({"F": ["nurse"], "M": ["chess"]}).assign(blank=["", "x"]), **asked)
 
 
 class TestVectors:
