@@ -131,6 +131,19 @@ def test_polarity(capsys, folder):
     assert code == 0
 
 
+def test_scores(capsys, folder):
+    rows = pd.read_csv("t.csv").assign(toxicity=lambda held: held["sample"] / 10 + 0.3 * (held["group"] == "F"))
+    rows.to_csv("n.csv", index=False)
+    code, out, _ = run(
+        capsys, "scores", "n.csv", "--score", "toxicity", "--group", "group", "--pair", "pair", "--json", "r.json"
+    )
+    assert code == 1
+    held = json.loads((folder / "r.json").read_text())
+    jsonschema.Draft202012Validator(schema()).validate(held)
+    assert held["comparisons"][0]["difference"]["value"] == pytest.approx(0.3)
+    assert "sign-flip" in out
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -147,6 +160,8 @@ def test_polarity(capsys, folder):
         ("polarity t.csv --text answer --vectors toy.txt --poles her,him", "no vector of her, him"),
         ("polarity t.csv --text answer --vectors toy.txt --names nobody", "cannot be read"),
         ("polarity t.csv --text answer --vectors toy.txt --scores -", "written to a file"),
+        ("scores t.csv --score answer --group group", "is no finite number"),
+        ("scores t.csv --score sample --group group --pair pair --cluster template", "not by both"),
         ("prompts", "name a plan"),
         ("prompts plan.json --cue F=she", "not in both"),
         ("prompts nobody.yml", "no such plan file"),

@@ -10,7 +10,7 @@ import pytest
 
 from justicia import generations
 from justicia.errors import InputError, SpecError
-from justicia.generations.polarity import compare_scores
+from justicia.generations.score_comparisons import compare_scores
 from justicia.generations.scoring import make_scale
 from justicia.generations.vectors import load_vectors
 from justicia.report.language_json import schema
@@ -196,6 +196,42 @@ class TestReport:
         asked = {"text": "text", "group": "group", "vectors": TOY, **change}
         with pytest.raises(InputError, match=said):
             generations.text_polarity(frame_of({"F": ["nurse"], "M": ["chess"]}).assign(blank=["", "x"]), **asked)
+
+
+class TestNumbers:
+    def frame(self):
+        return pd.DataFrame(
+            {
+                "group": ["F", "M"] * 4,
+                "pair": [1, 1, 2, 2, 3, 3, 4, 4],
+                "salary": ["50", "52", "40", "44.0", "1e1", "18", "", "7"],
+            }
+        )
+
+    def test_pairs_flip_signs(self):
+        report = generations.group_scores(self.frame(), "salary", "group", pair="pair")
+        (held,) = report.comparisons
+        # Differences -2, -4 and -8: of eight signs the two that all agree are as far.
+        assert (held.n, held.difference, held.test.p) == (3, pytest.approx(-14 / 3), 0.25)
+        assert [(one.group, one.texts, one.missing, one.mean) for one in report.groups] == [
+            ("F", 4, 1, pytest.approx(100 / 3)), ("M", 4, 0, 30.25),
+        ]  # fmt: skip
+        assert "1 score is blank in salary: missing" in report.warnings
+        jsonschema.validate(json.loads(report.to_json()), schema())
+        assert "Scores of answers" in report.to_text()
+        assert report.plot().axes[1].get_xlabel() == "salary"
+
+    def test_rows_as_they_are(self):
+        (held,) = generations.group_scores(self.frame(), "salary", "group").comparisons
+        # 50 is above 44, 18 and 7, 40 above 18 and 7, 10 above 7.
+        assert held.larger == pytest.approx(6 / 12)
+
+    def test_a_score_that_is_no_number(self):
+        for word in ("high", "inf"):
+            frame = self.frame()
+            frame.loc[2, "salary"] = word
+            with pytest.raises(InputError, match=f"row 3 is no finite number: '{word}'"):
+                generations.group_scores(frame, "salary", "group")
 
 
 class TestVectors:
