@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from justicia.generations.language import criteria
     from justicia.generations.language_results import LanguageReport
     from justicia.generations.polarity import text_polarity
-    from justicia.generations.polarity_results import PolarityReport
+    from justicia.generations.polarity_results import PolarityReport, ScoreReport
     from justicia.generations.results import RunResult, SequenceReport, Witness
     from justicia.generations.rewards import FairnessReward
+    from justicia.generations.scores import group_scores
     from justicia.generations.shield import Enforce, Shield
     from justicia.generations.shielding import shielded
     from justicia.generations.simulation import Simulation, simulate
@@ -57,6 +58,7 @@ __all__ = [
     "PromptPlan",
     "Prompts",
     "RunResult",
+    "ScoreReport",
     "SequenceReport",
     "Shield",
     "ShieldProof",
@@ -71,6 +73,7 @@ __all__ = [
     "criteria",
     "diversity",
     "expand_prompts",
+    "group_scores",
     "label_answers",
     "label_images",
     "load_vectors",
@@ -99,9 +102,10 @@ _MODULES = {
     "language": ("criteria",),
     "language_results": ("LanguageReport",),
     "polarity": ("text_polarity",),
-    "polarity_results": ("PolarityReport",),
     "rewards": ("FairnessReward",),
+    "polarity_results": ("PolarityReport", "ScoreReport"),
     "results": ("RunResult", "SequenceReport", "Witness"),
+    "scores": ("group_scores",),
     "shield": ("Enforce", "Shield"),
     "shielding": ("shielded",),
     "simulation": ("Simulation", "simulate"),

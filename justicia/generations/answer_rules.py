@@ -118,7 +118,8 @@ class AnswerRules:
             return Labelled(gender_of(plain), (gender_of(plain),))
         if not matched:
             return Labelled(self.unknown, ())
-        if self.several == "unknown" and len(matched) > 1 and self.refusal not in matched:
+        answers = [label for label in matched if label != self.refusal]
+        if self.several == "unknown" and len(answers) > 1 and matched[0] != self.refusal:
             return Labelled(self.unknown, tuple(matched))
         return Labelled(matched[0], tuple(matched))
 
@@ -185,7 +186,7 @@ def read_rules(
             raise SpecError("a label is blank")
         if name == unknown:
             raise SpecError(f"the label {shown(name)} is what no rule fits: it has no patterns")
-        words = [name] if said is None or said == [] else [said] if isinstance(said, (str, int, float)) else list(said)
+        words = [name] if said in (None, "", []) else [said] if isinstance(said, (str, int, float)) else list(said)
         made = tuple(_pattern(word, name) for word in words)
         if name == "=":
             bare = next((one for one in made if not one.groups), None)

@@ -8,6 +8,7 @@ Breslow and Greenland (Biometrics 1986) for the interval of the common odds rati
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -195,16 +196,15 @@ def _tables(rows: list[int], columns: list[int]) -> np.ndarray | None:
     return np.array([before for before, _ in partial])
 
 
-def _fillings(total: int, left: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Ways to put `total` into columns that take so much each."""
+def _fillings(total: int, left: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Ways to put `total` into columns that take so much each, one after another: there may be very many."""
     if len(left) == 1:
-        return [(total,)] if total <= left[0] else []
+        yield (total,)
+        return
     rest = sum(left[1:])
-    return [
-        (first, *more)
-        for first in range(max(0, total - rest), min(total, left[0]) + 1)
-        for more in _fillings(total - first, left[1:])
-    ]
+    for first in range(max(0, total - rest), min(total, left[0]) + 1):
+        for more in _fillings(total - first, left[1:]):
+            yield (first, *more)
 
 
 def pooled_test(

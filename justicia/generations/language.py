@@ -38,6 +38,7 @@ from justicia.generations.language_tables import (
     coded_column,
     coded_responses,
     joined_columns,
+    need_filled,
     need_groups,
     pair_places,
 )
@@ -197,13 +198,7 @@ class _Rows:
         self.clusters = self._optional(source, settings.cluster, "cluster column", rows)
         self.strata = [coded_column(source, name, "column", rows, MOST_VALUES) for name in settings.strata]
         self.pairs = joined_columns(source, settings.pair, "pair column", rows)
-        whole = [one for one in (self.models, self.clusters, *self.strata) if one is not None]
-        for one in whole:
-            blank = int((one.codes < 0).sum())
-            if blank:
-                raise TableError(
-                    f"{source.name or 'the table'}: {shown(one.name)} is blank in {counted(blank, 'row')}: fill it in"
-                )
+        need_filled((self.models, self.clusters, *self.strata), source)
 
     def __len__(self) -> int:
         return len(self.groups.codes)
@@ -216,7 +211,8 @@ class _Rows:
 
 
 def _report(source: Source, settings: Settings) -> LanguageReport:
-    if settings.model is None and "model" in source.columns and "model" not in settings.strata:
+    taken = (settings.group, settings.response, settings.truth, settings.cluster, *settings.strata)
+    if settings.model is None and "model" in source.columns and "model" not in taken:
         logger.info("models are told apart by the column model (--model)")
         settings = replace(settings, model="model")
     elif settings.model == "none" and "none" not in source.columns:
@@ -398,6 +394,9 @@ def _pairs(rows: _Rows, names: tuple[str | None, ...], settings: Settings) -> li
         return []
     places, models = pair_places(rows.pairs, rows.groups, rows.models)
     found = []
+    # The largest of all pairs of groups is looked at.
+    size = len(rows.groups.values)
+    confidence = 1 - (1 - settings.confidence) / (size * (size - 1) // 2)
     for code, model in enumerate(names):
         held = places[models == code]
         for a, b in combinations(range(len(rows.groups.values)), 2):
@@ -418,7 +417,7 @@ def _pairs(rows: _Rows, names: tuple[str | None, ...], settings: Settings) -> li
                     incomplete=incomplete,
                     clusters=clusters,
                     model=model,
-                    confidence=settings.confidence,
+                    confidence=confidence,
                     seed=settings.seed,
                 )
             )

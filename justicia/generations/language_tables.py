@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,21 @@ import numpy as np
 from justicia.errors import SpecError, TableError
 from justicia.generations.columns import coded
 from justicia.generations.labels import label_text
-from justicia.words import counted, listed, shown
+from justicia.words import counted, shown
 
 if TYPE_CHECKING:
     from justicia.generations.reading import Source
 
-__all__ = ["Coded", "coded_column", "coded_responses", "joined_columns", "need_groups", "pair_places"]
+__all__ = [
+    "MOST_VALUES",
+    "Coded",
+    "coded_column",
+    "coded_responses",
+    "joined_columns",
+    "need_filled",
+    "need_groups",
+    "pair_places",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -92,6 +101,21 @@ def need_groups(groups: Coded, source: Source) -> np.ndarray:
     return kept
 
 
+def need_filled(columns: Iterable[Coded | None], source: Source) -> None:
+    """Refuse blanks in columns that say where a row belongs.
+
+    Raises
+    ------
+    TableError
+    """
+    for one in columns:
+        blank = 0 if one is None else int((one.codes < 0).sum())
+        if one is not None and blank:
+            raise TableError(
+                f"{source.name or 'the table'}: {shown(one.name)} is blank in {counted(blank, 'row')}: fill it in"
+            )
+
+
 def coded_responses(responses: Coded, refusals: Sequence[str], unknown: str) -> Coded:
     """Responses in the order answers, refusals, unknown; a blank is an unknown one, and never left out."""
     blank = int((responses.codes < 0).sum())
@@ -155,8 +179,3 @@ def pair_places(pairs: Coded, groups: Coded, models: Coded | None) -> tuple[np.n
     places = np.full(len(found) * len(groups.values), -1, dtype=np.int64)
     places[cells] = rows
     return places.reshape(len(found), -1), found // len(pairs.values)
-
-
-def listed_counts(values: Sequence[str], counts: Sequence[int]) -> str:
-    """Values with their numbers, in words."""
-    return listed([f"{value} ({count:,})" for value, count in zip(values, counts, strict=True) if count])

@@ -1,8 +1,8 @@
-"""Polarity of texts by group: results."""
+"""Scores of answers and polarity of texts by group: results."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["PolarityComparison", "PolarityGroup", "PolarityReport"]
+__all__ = ["PolarityComparison", "PolarityGroup", "PolarityReport", "ScoreReport"]
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class PolarityGroup:
     deviation: float | None
     lo: float | None
     hi: float | None
-    words: int
-    without_vector: int
+    words: int = 0
+    without_vector: int = 0
     first: tuple[tuple[str, int, float], ...] = ()
     second: tuple[tuple[str, int, float], ...] = ()
 
@@ -99,24 +99,22 @@ class PolarityComparison:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class PolarityReport:
-    """Polarity of texts.
+@dataclass(frozen=True, kw_only=True)
+class ScoreReport:
+    """Scores of answers by group.
 
     Attributes
     ----------
-    text : str
+    column : str
+        Of the scores, or of the texts that are scored.
     group, model, cluster : str or None
         Columns.
     pair : tuple of str
-    poles : tuple of tuple of str
-    half : float
-        Score of the first pole; minus it is that of the second.
-    vectors : str
-    dimensions : int
+    where : dict of str to tuple of str
     confidence, alpha : float
     at_most : float or None
         The largest |d| that is asked for.
+    seed : int
     rows : int array of shape (n_texts,)
         Places in the table, from 0.
     scores : float64 array of shape (n_texts,)
@@ -125,33 +123,27 @@ class PolarityReport:
         Of each text.
     groups : tuple of PolarityGroup
     comparisons : tuple of PolarityComparison
-    where : dict of str to tuple of str
-    seed : int
     source, sha256 : str or None
     warnings : tuple of str
     command : tuple of str or None
     """
 
-    text: str
+    column: str
     group: str | None
     model: str | None
     cluster: str | None
     pair: tuple[str, ...]
-    poles: tuple[tuple[str, ...], tuple[str, ...]]
-    half: float
-    vectors: str
-    dimensions: int
+    where: dict[str, tuple[str, ...]]
     confidence: float
     alpha: float
     at_most: float | None
+    seed: int
     rows: np.ndarray
     scores: np.ndarray
     groups_of: tuple[str | None, ...]
     models_of: tuple[str | None, ...]
     groups: tuple[PolarityGroup, ...]
     comparisons: tuple[PolarityComparison, ...]
-    where: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    seed: int = 0
     source: str | None = None
     sha256: str | None = None
     warnings: tuple[str, ...] = ()
@@ -175,10 +167,10 @@ class PolarityReport:
         return exit_code(self.verdict) if self.group is not None else 0
 
     def to_dict(self) -> dict[str, Any]:
-        """The report by the contract ``justicia.generations.polarity/1``."""
-        from justicia.report.language_json import polarity_to_dict
+        """The report by the contract ``justicia.generations.scores/1``, or ``polarity/1``."""
+        from justicia.report.language_json import scores_to_dict
 
-        return polarity_to_dict(self)
+        return scores_to_dict(self)
 
     def to_json(self, path: Any = None) -> str | None:
         """The report as JSON text, or written to a file."""
@@ -210,3 +202,27 @@ class PolarityReport:
         from justicia.report.language_plot import plot_polarity
 
         return plot_polarity(self, **options)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolarityReport(ScoreReport):
+    """Polarity of texts, a `ScoreReport` with its scale.
+
+    Attributes
+    ----------
+    poles : tuple of tuple of str
+    half : float
+        Score of the first pole; minus it is that of the second.
+    vectors : str
+    dimensions : int
+    """
+
+    poles: tuple[tuple[str, ...], tuple[str, ...]]
+    half: float
+    vectors: str
+    dimensions: int
+
+    @property
+    def text(self) -> str:
+        """Column of the texts."""
+        return self.column

@@ -35,6 +35,8 @@ FEW_CLUSTERS = 10
 """Below, intervals by a cluster bootstrap are too narrow."""
 
 _MOST_EXACT = 13
+_MOST_CELLS = 100_000_000
+_BATCH = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -81,32 +83,40 @@ def permutation_test(blocks: Blocks, seed: int = 0) -> Test:
     if (table.sum(axis=0) > 0).sum() < 2:
         return Test("none", None, None, None, undefined="every response is the same")
     rng = np.random.default_rng(seed)
-    if blocks.crossed:
-        method, permuted = "groups permuted inside clusters", _inside(counts, rng)
-    else:
-        method, permuted = "groups permuted among clusters", _among(counts, rng)
-    value = _pearson(table[None])[0]
-    extreme = int((_pearson(permuted) >= value - 1e-9).sum())
-    return Test(f"{method}, {DRAWS:,} draws", float(value), None, (1 + extreme) / (1 + DRAWS))
+    permuted, how = (_inside, "inside") if blocks.crossed else (_among, "among")
+    # Very many clusters get fewer draws, and no more at once than fit into memory.
+    draws = int(np.clip(_MOST_CELLS // counts.size, 999, DRAWS))
+    batch = max(1, _BATCH // counts.size)
+    value, extreme = float(_pearson(table[None])[0]), 0
+    for start in range(0, draws, batch):
+        tables = permuted(counts, min(batch, draws - start), rng)
+        extreme += int((_pearson(tables) >= value - 1e-9).sum())
+    return Test(f"groups permuted {how} clusters, {draws:,} draws", value, None, (1 + extreme) / (1 + draws))
 
 
-def _inside(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Tables with the groups that a cluster has in another order, array of shape (DRAWS, n_groups, n_responses)."""
-    n_groups = counts.shape[1]
-    made = np.zeros((DRAWS, *counts.shape[1:]))
-    for block in counts:
-        held = np.flatnonzero(block.sum(axis=1))
-        order = np.tile(np.arange(n_groups), (DRAWS, 1))
-        order[:, held] = rng.permuted(np.tile(held, (DRAWS, 1)), axis=1)
-        made += block[order]
-    return made
+def _inside(counts: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Tables with the groups that a cluster has in another order, array of shape (draws, n_groups, n_responses)."""
+    absent = counts.sum(axis=2) == 0
+    if counts.shape[1] == 2:
+        whole = counts[~absent.any(axis=1)].astype(np.float64)
+        # Half the sum of signed differences goes from one group to the other.
+        signs = rng.integers(0, 2, size=(draws, len(whole))).astype(np.float64)
+        moved = signs @ (whole[:, 0] - whole[:, 1])
+        table = counts.sum(axis=0)
+        return np.stack([table[0] - moved, table[1] + moved], axis=1)
+    # Places of the groups that are there come first, in any order; the others stay among themselves.
+    keys = np.where(absent, 2.0, rng.random((draws, *absent.shape)))
+    places = np.broadcast_to(np.argsort(absent, axis=1, kind="stable"), keys.shape)
+    order = np.empty(keys.shape, dtype=np.int64)
+    np.put_along_axis(order, places, np.argsort(keys, axis=2), axis=2)
+    return counts[np.arange(len(counts))[:, None], order].sum(axis=1)
 
 
-def _among(counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _among(counts: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
     """Tables with the clusters' groups in another order."""
     groups = counts.sum(axis=2).argmax(axis=1)
     responses = counts.sum(axis=1).astype(np.float64)
-    order = rng.permuted(np.tile(groups, (DRAWS, 1)), axis=1)
+    order = rng.permuted(np.tile(groups, (draws, 1)), axis=1)
     return np.stack([(order == group).astype(np.float64) @ responses for group in range(counts.shape[1])], axis=1)
 
 
@@ -163,8 +173,11 @@ def _band(
     if n < 2 or not comparisons:
         return none, none, never
     rng = np.random.default_rng(seed)
-    weights = rng.multinomial(n, np.full(n, 1 / n), size=REPLICATES).astype(np.float64)
-    drawn = (weights @ counts.reshape(n, -1)).reshape(REPLICATES, *counts.shape[1:])
+    flat, parts = counts.reshape(n, -1), []
+    for start in range(0, REPLICATES, batch := max(1, _BATCH // n)):
+        size = min(batch, REPLICATES - start)
+        parts.append(rng.multinomial(n, np.full(n, 1 / n), size=size).astype(np.float64) @ flat)
+    drawn = np.concatenate(parts).reshape(REPLICATES, *counts.shape[1:])
     replicates, value = _differences(drawn, comparisons), _differences(counts.sum(axis=0)[None], comparisons)[0]
     whole = ~np.isnan(replicates).any(axis=1)
     if whole.sum() < REPLICATES // 2:
@@ -183,7 +196,7 @@ def _still(
     response, group, other = np.array(comparisons).T
     sizes = (counts.sum(axis=2) > 0).sum(axis=0)
     table = counts.sum(axis=0)
-    rates = table / table.sum(axis=1, keepdims=True)
+    rates = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
     n, n_other = sizes[group], sizes[other]
     alone = 1 - (1 - confidence) / len(comparisons)
     return newcombe(rates[group, response] * n, n, rates[other, response] * n_other, n_other, alone)
@@ -224,9 +237,9 @@ def sign_flip_p(parts: np.ndarray, weights: np.ndarray, seed: int = 0) -> tuple[
         return value, float((_flipped(signs, parts, weights) >= value * (1 - 1e-12)).mean()), "exact"
     rng = np.random.default_rng(seed)
     extreme = 0
-    # A thousand at a time, so that many pairs fit into memory.
-    for start in range(0, DRAWS, 1000):
-        signs = rng.choice([-1.0, 1.0], size=(min(1000, DRAWS - start), n))
+    batch = max(1, _BATCH // n)
+    for start in range(0, DRAWS, batch):
+        signs = 2.0 * rng.integers(0, 2, size=(min(batch, DRAWS - start), n)) - 1.0
         extreme += int((_flipped(signs, parts, weights) >= value * (1 - 1e-12)).sum())
     return value, (1 + extreme) / (1 + DRAWS), f"{DRAWS:,} draws"
 

@@ -283,12 +283,10 @@ def expand_prompts(plan: Any, *, samples: int | None = None) -> Prompts:
         raise SpecError(f"the plan makes {total:,} prompts, more than {MOST_PROMPTS:,}: name fewer values")
     rows = [row for template, pieces in parsed for row in _rows(template, pieces, held, times)]
     columns = [*COLUMNS[:4], *cues, *held.slots, *own, *COLUMNS[4:]]
-    frame = pd.DataFrame(rows, columns=columns)
+    frame = pd.DataFrame([[row.get(name, "") for name in columns] for row in rows], columns=columns)
     # An id names a prompt and sample: two texts that come out the same in one group would be asked twice.
     same = frame.duplicated(["template", "group", "sample", "prompt"])
     frame = frame[~same].reset_index(drop=True)
-    for column in frame.columns:
-        frame[column] = frame[column].fillna("")
     return Prompts(frame, int((frame["pair"] == "").sum()))
 
 

@@ -198,6 +198,8 @@ def _of_gensim_file(path: Path, keep: frozenset[str] | None, trust: bool) -> Wor
 
 def _of_text(stream: IO[bytes], name: str, keep: frozenset[str] | None) -> WordVectors:
     words, vectors, size, total = [], [], None, 0
+    # Most lines of a large file are not needed: a look at what stands before the first blank is enough for them.
+    first = None if keep is None or any(" " in word for word in keep) else {word.encode() for word in keep}
     for number, line in enumerate(stream, start=1):
         text = line.rstrip(b"\r\n ")
         if not text:
@@ -207,6 +209,8 @@ def _of_text(stream: IO[bytes], name: str, keep: frozenset[str] | None) -> WordV
         total += 1
         if size is None:
             size = len(text.replace(b"\t", b" ").split(b" ")) - 1
+        if first is not None and text.replace(b"\t", b" ").partition(b" ")[0] not in first:
+            continue
         # A word may hold blanks; its numbers cannot.
         parts = text.replace(b"\t", b" ").rsplit(b" ", size)
         word = parts[0].decode("utf-8", errors="replace")

@@ -1,6 +1,6 @@
 """Reports about answers of language models as JSON; their schema is ``language.schema.json`` beside this file.
 
-Contracts: ``justicia.generations.criteria/1``, ``justicia.generations.polarity/1``.
+Contracts: ``justicia.generations.criteria/1``, ``justicia.generations.polarity/1``, ``justicia.generations.scores/1``.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from justicia.generations.contingency import Pooled, Test
     from justicia.generations.language_results import Criterion, LanguageReport, ModelContrast, Refusals
     from justicia.generations.pairing import PairedResult
-    from justicia.generations.polarity_results import PolarityComparison, PolarityGroup, PolarityReport
+    from justicia.generations.polarity_results import PolarityComparison, PolarityGroup, ScoreReport
     from justicia.generations.strata import Effect, Stratum
 
-__all__ = ["criteria_to_dict", "polarity_to_dict", "schema"]
+__all__ = ["criteria_to_dict", "schema", "scores_to_dict"]
 
 
 def schema() -> dict[str, Any]:
@@ -210,24 +210,31 @@ def _contrast(one: ModelContrast) -> dict[str, Any]:
     }
 
 
-def polarity_to_dict(report: PolarityReport) -> dict[str, Any]:
-    """Polarity of texts, with every score."""
+def scores_to_dict(report: ScoreReport) -> dict[str, Any]:
+    """Scores by group, every one of them; with their scale when they are polarities."""
+    from justicia.generations.polarity_results import PolarityReport
+
+    scale: dict[str, Any] = {}
+    if isinstance(report, PolarityReport):
+        scale = {
+            "vectors": {"source": report.vectors, "dimensions": report.dimensions},
+            "poles": [list(pole) for pole in report.poles],
+            "half": report.half,
+        }
     return {
-        **head("polarity", report.command),
+        **head("polarity" if scale else "scores", report.command),
         "data": {
             "source": report.source,
             "sha256": report.sha256,
             "rows_used": len(report.rows),
-            "text": report.text,
+            "text" if scale else "score": report.column,
             "group": report.group,
             "model": report.model,
             "cluster": report.cluster,
             "pair": list(report.pair),
             "where": {name: list(values) for name, values in report.where.items()},
         },
-        "vectors": {"source": report.vectors, "dimensions": report.dimensions},
-        "poles": [list(pole) for pole in report.poles],
-        "half": report.half,
+        **scale,
         "confidence": report.confidence,
         "alpha": report.alpha,
         "at_most": report.at_most,

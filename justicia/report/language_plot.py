@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from justicia.generations.language_results import LanguageReport
-    from justicia.generations.polarity_results import PolarityReport
+    from justicia.generations.polarity_results import ScoreReport
 
 __all__ = ["plot_differences", "plot_polarity"]
 
@@ -79,12 +79,21 @@ def plot_differences(report: LanguageReport, *, most: int = _MOST) -> Figure:
     return figure
 
 
-def plot_polarity(report: PolarityReport, *, bins: int = 30) -> Figure:
+def _axis(report: ScoreReport) -> str:
+    from justicia.generations.polarity_results import PolarityReport
+
+    if not isinstance(report, PolarityReport):
+        return shown(report.column, 40)
+    first, second = ("|".join(pole) for pole in report.poles)
+    return f"{shown(second, 20)}  <-  score  ->  {shown(first, 20)}"
+
+
+def plot_polarity(report: ScoreReport, *, bins: int = 30) -> Figure:
     """A histogram and a box of the scores of every group, one column a model.
 
     Parameters
     ----------
-    report : PolarityReport
+    report : ScoreReport
     bins : int
     """
     from matplotlib.figure import Figure
@@ -122,11 +131,11 @@ def plot_polarity(report: PolarityReport, *, bins: int = 30) -> Figure:
         names = ["all" if group is None else shown(group, 24) for group in groups]
         bottom.set_yticks([-place for place in range(len(groups))], names, parse_math=False)
         bottom.set_ylim(-len(groups) + 0.4, 0.6)
-        top.axvline(0, color="black", linewidth=0.8)
-        bottom.axvline(0, color="black", linewidth=0.8)
+        if len(known) and known.min() <= 0 <= known.max():
+            top.axvline(0, color="black", linewidth=0.8)
+            bottom.axvline(0, color="black", linewidth=0.8)
         top.legend(loc="best", fontsize=8)
         if model is not None:
             top.set_title(shown(model, 40), parse_math=False)
-        second, first = "|".join(report.poles[1]), "|".join(report.poles[0])
-        bottom.set_xlabel(f"{shown(second, 20)}  <-  score  ->  {shown(first, 20)}", parse_math=False)
+        bottom.set_xlabel(_axis(report), parse_math=False)
     return figure

@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from justicia.generations.language_results import LanguageReport
+from justicia.generations.polarity_results import PolarityReport
 from justicia.report.generations_text import _table, _verdict, printed, render_facts
 from justicia.words import counted, listed, shown
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from justicia.generations.contingency import Test
     from justicia.generations.language_results import Criterion, ModelContrast, Refusals
     from justicia.generations.pairing import PairedResult
-    from justicia.generations.polarity_results import PolarityComparison, PolarityReport
+    from justicia.generations.polarity_results import PolarityComparison, ScoreReport
     from justicia.generations.strata import Stratum
 
 __all__ = ["language_to_text", "render_language"]
@@ -26,14 +27,14 @@ __all__ = ["language_to_text", "render_language"]
 _MOST_ROWS = 40
 
 
-def language_to_text(report: LanguageReport | PolarityReport, width: int = 120) -> str:
+def language_to_text(report: LanguageReport | ScoreReport, width: int = 120) -> str:
     """A report as plain text."""
     return printed(render_language(report), width)
 
 
-def render_language(report: LanguageReport | PolarityReport, *, every: bool = False) -> RenderableType:
+def render_language(report: LanguageReport | ScoreReport, *, every: bool = False) -> RenderableType:
     """A report as something that a rich console prints; of many strata, those with the smallest p unless `every`."""
-    return _criteria(report, every) if isinstance(report, LanguageReport) else _polarity(report)
+    return _criteria(report, every) if isinstance(report, LanguageReport) else _scores(report)
 
 
 def _p(value: float | None) -> str:
@@ -201,20 +202,22 @@ def _contrasts(contrasts: tuple[ModelContrast, ...]) -> list[RenderableType]:
     return [Text(""), title, Padding(table, (0, 0, 0, 2))]
 
 
-def _polarity(report: PolarityReport) -> RenderableType:
-    first, second = ("|".join(pole) for pole in report.poles)
-    facts = [
-        ("table", f"{shown(report.source or 'in memory', 200)}, {counted(len(report.rows), 'text')}"),
-        ("vectors", f"{shown(report.vectors, 100)}, {report.dimensions} dimensions"),
-        ("poles", f"{shown(first)} {report.half:+.5f}, {shown(second)} {-report.half:+.5f}"),
-    ]
+def _scores(report: ScoreReport) -> RenderableType:
+    scale = report if isinstance(report, PolarityReport) else None
+    noun = "text" if scale is not None else "score"
+    facts = [("table", f"{shown(report.source or 'in memory', 200)}, {counted(len(report.rows), noun)}")]
+    drawing: list[str] = []
+    if scale is not None:
+        first, second = ("|".join(pole) for pole in scale.poles)
+        facts.append(("vectors", f"{shown(scale.vectors, 100)}, {scale.dimensions} dimensions"))
+        facts.append(("poles", f"{shown(first)} {scale.half:+.5f}, {shown(second)} {-scale.half:+.5f}"))
+        drawing = [f"towards {shown(first, 16)}", f"towards {shown(second, 16)}"]
     if report.group is not None:
         facts.append(("asked", report.requirement))
-    parts: list[RenderableType] = [Text("Polarity of texts by justicia", style="bold"), render_facts(facts), Text("")]
-    table = _table(
-        "model", "group", "texts", "missing", "mean", "interval", "median", f"towards {shown(first, 16)}",
-        f"towards {shown(second, 16)}", right=("texts", "missing", "mean", "median"),
-    )  # fmt: skip
+    title = "Scores of answers by justicia" if scale is None else "Polarity of texts by justicia"
+    parts: list[RenderableType] = [Text(title, style="bold"), render_facts(facts), Text("")]
+    right = ("n", "missing", "mean", "median")
+    table = _table("model", "group", "n", "missing", "mean", "interval", "median", *drawing, right=right)
     for one in report.groups:
         drawn = [", ".join(shown(word, 20) for word, _, _ in held[:3]) or "-" for held in (one.first, one.second)]
         table.add_row(
@@ -222,17 +225,18 @@ def _polarity(report: PolarityReport) -> RenderableType:
             Text("all" if one.group is None else shown(one.group)),
             f"{one.texts:,}",
             f"{one.missing:,}",
-            "-" if one.mean is None else f"{one.mean:+.4f}",
-            "-" if one.lo is None or one.hi is None else f"{one.lo:+.3f} to {one.hi:+.3f}",
-            "-" if one.median is None else f"{one.median:+.4f}",
-            Text(drawn[0]),
-            Text(drawn[1]),
+            "-" if one.mean is None else f"{one.mean:+.5g}",
+            "-" if one.lo is None or one.hi is None else f"{one.lo:+.4g} to {one.hi:+.4g}",
+            "-" if one.median is None else f"{one.median:+.5g}",
+            *(Text(words) for words in drawn[: len(drawing)]),
         )
     parts.append(Padding(table, (0, 0, 0, 2)))
     if report.group is None:
         return Group(*parts)
-    parts += [Text(""), _compared(report.comparisons), Text("")]
-    parts.append(Text.assemble("all together: ", _verdict(report.verdict)))
+    parts += [Text(""), _compared(report.comparisons)]
+    notes = dict.fromkeys(note for one in report.comparisons for note in one.notes)
+    parts += [Text(f"  {shown(note, 300)}", style="dim") for note in notes]
+    parts += [Text(""), Text.assemble("all together: ", _verdict(report.verdict))]
     return Group(*parts)
 
 
@@ -246,7 +250,7 @@ def _compared(comparisons: tuple[PolarityComparison, ...]) -> RenderableType:
             Text("-" if one.model is None else shown(one.model)),
             Text(f"{shown(one.group, 20)} - {shown(one.other, 20)}"),
             f"{one.n:,}, {one.n_other:,}",
-            _number(one.difference, 4),
+            "-" if one.difference is None else f"{one.difference:+.4g}",
             _number(one.d),
             _interval(one.d_lo, one.d_hi),
             _number(one.larger),

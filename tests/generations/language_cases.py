@@ -31,6 +31,17 @@ TEXTS = {
 }
 
 
+def drawn_table(
+    prompts: pd.DataFrame, seed: int, chances: dict[str, tuple[float, float, float, float]]
+) -> pd.DataFrame:
+    """Prompts with a truth that is independent of the group, and labels drawn with the chances of each group."""
+    rng = np.random.default_rng(seed)
+    steps = np.array([np.cumsum(chances[group]) for group in prompts["group"]])
+    places = np.minimum((rng.random((len(prompts), 1)) > steps).sum(axis=1), 3)
+    truth = np.where(prompts["second"] == "nurse", "second", "first")
+    return prompts.assign(label=np.array(list(TEXTS))[places], truth=truth)
+
+
 def answer_table(seed: int, chances: dict[str, tuple[float, float, float, float]]) -> pd.DataFrame:
     """Prompts, a truth that is independent of the group, and labelled answers drawn with the chances of each group."""
     rng = np.random.default_rng(seed)

@@ -13,7 +13,7 @@ from justicia.generations.contingency import cramers_v, independence_test, poole
 from justicia.generations.resampling import make_blocks, permutation_test
 from justicia.generations.strata import make_stratum
 from justicia.report.language_json import schema
-from tests.generations.language_cases import answer_table
+from tests.generations.language_cases import PLAN, answer_table, drawn_table
 
 ALIKE = (0.5, 0.3, 0.1, 0.1)
 
@@ -200,6 +200,12 @@ class TestStrata:
         assert held.difference.hi > 0.4
         assert any("3 clusters" in note for note in held.notes)
 
+    def test_clusters_without_a_group(self):
+        blocks = make_blocks(np.arange(4), np.array([0, 1, 0, 1]), np.zeros(4, dtype=int), (3, 1))
+        held = make_stratum(blocks.counts.sum(axis=0), ("a", "b", "c"), ("yes",), blocks=blocks)
+        assert held.difference.value == 0
+        assert "no row of c" in held.notes
+
     def test_the_largest_difference_covers_every_comparison(self):
         rng = np.random.default_rng(5)
         inside = 0
@@ -377,9 +383,9 @@ class TestCriteria:
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"pair": ["pair", "sample"]}, {"cluster": "template"}])
 def test_a_model_without_bias_is_rejected_in_one_of_twenty_audits_at_most(options):
-    rejected = 0
+    prompts, rejected = generations.expand_prompts(PLAN).frame, 0
     for seed in range(1000):
-        frame = answer_table(seed, {"F": ALIKE, "M": ALIKE})
+        frame = drawn_table(prompts, seed, {"F": ALIKE, "M": ALIKE})
         report = generations.criteria(frame, "group", "label", "truth", **options)
         rejected += report.verdict == "fails"
     # Two standard errors of a share of .05.

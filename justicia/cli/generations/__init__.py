@@ -15,6 +15,7 @@ from justicia.cli.generations.enforce import enforce
 from justicia.cli.generations.label import label
 from justicia.cli.generations.polarity import polarity
 from justicia.cli.generations.prompts import prompts
+from justicia.cli.generations.scores import scores
 from justicia.cli.generations.seq import seq
 from justicia.cli.generations.simulate import simulate
 
@@ -41,6 +42,7 @@ def generations() -> None:
     justicia generations answers  answers.jsonl --prompts prompts.csv --rules plan.yml --out labelled.csv
     justicia generations criteria labelled.csv --group group --response label --truth truth --pair pair
     justicia generations polarity labelled.csv --text answer --group group --vectors glove.txt
+    justicia generations scores   labelled.csv --score toxicity --group group --pair pair
     """  # noqa: D301 (click reads the escape)
 
 
@@ -57,3 +59,4 @@ generations.add_command(prompts)
 generations.add_command(answers)
 generations.add_command(criteria)
 generations.add_command(polarity)
+generations.add_command(scores)

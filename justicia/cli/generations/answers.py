@@ -19,8 +19,8 @@ __all__ = ["answers"]
     "--label",
     "rules_given",
     multiple=True,
-    metavar="LABEL=WORDS,/REGEX/",
-    help="What an answer of this label says. Repeatable; tried in their order.",
+    metavar="LABEL[=WORDS,/REGEX/]",
+    help="What an answer of this label says; alone, the label itself. Repeatable.",
 )
 @click.option("--gender", is_flag=True, help="Label by pronouns and titles: F, M, both, none.")
 @click.option("--refusal", multiple=True, metavar="WORDS|/REGEX/", help="What a refusal says, besides what is known.")
@@ -65,7 +65,7 @@ def answers(data: str, **options: Any) -> int:
         elif options["gender"]:
             rules = read_rules("gender", **asked)
         else:
-            rules = read_rules([named_list(text, "--label") for text in options["rules_given"]], **asked)
+            rules = read_rules([_rule(text) for text in options["rules_given"]], **asked)
         made = label_answers(
             data,
             rules,
@@ -83,3 +83,7 @@ def answers(data: str, **options: Any) -> int:
             said = ", ".join(f"{name} {count:,}" for name, count in made.counts.items())
             click.echo(f"note: {len(made.frame):,} answers: {said}", err=True)
     return 0
+
+
+def _rule(text: str) -> tuple[str, list[str]]:
+    return named_list(text, "--label") if "=" in text else (text.strip(), [])

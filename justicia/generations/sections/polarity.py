@@ -55,7 +55,7 @@ def _lacks(material: Material) -> Lack | None:
 def _compute(material: Material) -> tuple[Json, list[Quantity]]:
     from justicia.generations.estimates import check_number
     from justicia.generations.polarity import text_polarity
-    from justicia.report.language_json import polarity_to_dict
+    from justicia.report.language_json import scores_to_dict
 
     roles, settings = material.roles, dict(material.settings)
     settings.pop("vectors", None)
@@ -75,7 +75,7 @@ def _compute(material: Material) -> tuple[Json, list[Quantity]]:
         seed=material.options.seed,
         **settings,
     )
-    whole = polarity_to_dict(report)
+    whole = scores_to_dict(report)
     held: Json = {"columns": {name: whole["data"][name] for name in ("text", "group", "model", "cluster", "pair")}}
     held |= {name: plain_part(whole)[name] for name in ("vectors", "poles", "half", "alpha", "groups", "comparisons")}
     held["scores_left_out"] = len(whole["scores"]) > _MOST_SCORES
