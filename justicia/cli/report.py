@@ -22,7 +22,7 @@ def report(audit: str, html_file: str, debug: bool) -> int:
     justicia verify --model tree.pkl --data adult.csv --json audit.json
     justicia report audit.json --html audit.html
     """  # noqa: D301 (click reads the escape)
-    from justicia.report.generations_html import render_generations
+    from justicia.report.generations_html import render_read
     from justicia.report.html import render_html
     from justicia.report.json import SCHEMA
     from justicia.report.reading import read_audit
@@ -30,7 +30,7 @@ def report(audit: str, html_file: str, debug: bool) -> int:
 
     check_target(html_file, inputs=(audit,))
     held = read_audit(audit)
-    text = render_html(held) if held["schema"] == SCHEMA else render_generations(held)
+    text = render_html(held) if held["schema"] == SCHEMA else render_read(held)
     if html_file == "-":
         click.echo(text, nl=False)
     else:

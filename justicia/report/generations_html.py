@@ -5,12 +5,13 @@ from __future__ import annotations
 from importlib import resources
 from typing import Any
 
+from justicia.errors import InputError
 from justicia.report.document import SYMBOLS, Cell
 from justicia.report.generations_pages import page_of
 from justicia.report.generations_schema import AUDIT_SCHEMA
 from justicia.report.html import created_text, embedded, environment, style
 
-__all__ = ["generations_fragment", "render_generations"]
+__all__ = ["generations_fragment", "render_generations", "render_read"]
 
 
 def render_generations(held: dict[str, Any]) -> str:
@@ -36,6 +37,20 @@ def render_generations(held: dict[str, Any]) -> str:
             json=embedded(held),
         )
     )
+
+
+def render_read(held: dict[str, Any]) -> str:
+    """The same of an audit that was read from a file, and need not be as it was written.
+
+    Raises
+    ------
+    InputError
+        When parts of it contradict each other.
+    """
+    try:
+        return render_generations(held)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, StopIteration) as error:
+        raise InputError("no whole audit: its parts contradict each other; write it anew with --json") from error
 
 
 def generations_fragment(held: dict[str, Any]) -> str:

@@ -58,6 +58,21 @@ def test_report_makes_the_same_file(capsys, folder):
     assert (folder / "again.html").read_bytes() == (folder / "r.html").read_bytes()
 
 
+def test_an_audit_that_contradicts_itself_is_refused(capsys, folder):
+    run(capsys, *AUDIT, "--json", "r.json")
+    held = json.loads((folder / "r.json").read_text())
+    held["sections"][0]["content"]["questions"][0]["runs"][0]["values"] = []
+    (folder / "r.json").write_text(json.dumps(held))
+    code, _, err = run(capsys, "report", "r.json", "--html", "again.html")
+    assert code == 2
+    assert "its parts contradict each other" in err
+    held["sections"][0]["content"]["questions"][0]["beta"] = "many"
+    (folder / "r.json").write_text(json.dumps(held))
+    code, _, err = run(capsys, "report", "r.json", "--html", "again.html")
+    assert code == 2
+    assert "no whole audit: sections" in err
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
