@@ -400,7 +400,8 @@ def _counts(one: Json) -> list[Table]:
         if stratum["largest"] is not None:
             largest = f"{stratum['largest']['lo']:.4f} to {stratum['largest']['hi']:.4f}"
             said += f". The largest difference with confidence over all strata together: {largest}"
-        tables.append(Table(f"Counts of {of}", columns, tuple(rows), f"{of}. {said}."))
+        notes = "".join(f" {note[0].upper()}{note[1:]}." for note in stratum["notes"])
+        tables.append(Table(f"Counts of {of}", columns, tuple(rows), f"{of}. {said}.{notes}"))
     return tables
 
 

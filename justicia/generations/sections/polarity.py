@@ -204,6 +204,8 @@ def _blocks(held: Json) -> Sequence[Block]:
         ]
         heads = ("groups", "texts", "difference", "interval", "d", "interval of d", "above", "p", "p, corrected")
         caption = "Above: how often a text of the first scores above one of the other, ties half."
+        notes = dict.fromkeys(note for one in held["comparisons"] for note in one["notes"])
+        caption += "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
         blocks.append(Table("Groups beside each other", heads, tuple(compared), caption, short=True))
     words = [
         (_name(one), toward, shown(each["word"]), f"{each['times']:,}", f"{each['score']:+.4f}")

@@ -35,6 +35,11 @@ _LONGEST_STRIP = 2000
 _WORST_FIRST = {"fails": 0, "undecided": 1, "too short": 2, "holds": 3}
 _YES = frozenset({"1", "true", "yes", "y", "enforced"})
 
+_CAPTION = (
+    "Difference: the share of the most frequent value less that of the least frequent; allowed: what it cannot exceed "
+    "in as many generations under the bound."
+)
+
 MEASURES = (
     Measured(
         "least_beta",
@@ -220,7 +225,7 @@ def _says(held: Json) -> list[str]:
         run = "" if worst["run"] is None else f" (run {shown(worst['run'])})"
         open_ = counts["too short"] + counts["undecided"]
         split = f"{counts['holds']} of {counted(total, 'run')}"
-        rest = f", {counts['fails']} fail" if counts["fails"] else ""
+        rest = f", {counts['fails']} {'fails' if counts['fails'] == 1 else 'fail'}" if counts["fails"] else ""
         rest += f", {open_} cannot be decided" if open_ else ""
         parts.append(f"{name}: {what} in {split}{rest}{gap}{run}.")
     return parts
@@ -279,11 +284,11 @@ def _question_blocks(question: Json) -> list[Block]:
                 "least beta",
                 "verdict",
                 "widest gap",
-                "frequencies differ by",
-                "the bound allows",
+                "difference",
+                "allowed",
             ),
             tuple(rows),
-            f"{counted(rest, 'other run')} of no worse verdict left out." if rest else "",
+            _CAPTION + (f" {counted(rest, 'other run')} of no worse verdict left out." if rest else ""),
             short=True,
         )
     )
