@@ -33,6 +33,7 @@ from justicia.generations.estimates import (
     check_number,
     chosen,
     corrected_interval,
+    draws,
     judge,
 )
 from justicia.generations.reading import read_generations
@@ -300,7 +301,7 @@ def diversity(
     """
     with Announcements() as said:
         seed = whole_number(seed, "seed", 0)
-        replicates, simulations = whole_number(replicates, "replicates", 0), whole_number(simulations, "simulations", 0)
+        replicates, simulations = draws(replicates, "replicates"), draws(simulations, "simulations")
         rule = Rule(check_number(q, "q", 0, 1), quantile, check_number(epsilon, "epsilon", 0, 0.5), correction)
         level = check_confidence(confidence, replicates)
         limit = None if least is None else check_number(least, "the least MGBI", 0, 1)
