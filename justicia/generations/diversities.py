@@ -52,6 +52,8 @@ __all__ = ["AttributeDiversity", "ContextDiversity", "DiversityReport", "NoiseFl
 
 logger = logging.getLogger(__name__)
 
+_FEW = 10
+
 
 @dataclass(frozen=True)
 class AttributeDiversity:
@@ -339,6 +341,12 @@ def _measured(
     unknown = np.array([(one.codes == UNKNOWN).sum(axis=0) for one in contexts])
     sizes = np.stack([one.sum(axis=1) for one in counts], axis=1)
     kept = _kept(made, sizes)
+    few = [contexts[place].name for place in kept if 0 < sizes[place].min() < _FEW]
+    if few:
+        logger.warning(
+            "fewer than %d known labels in %s: %s; entropies and intervals of so few mean little",
+            _FEW, counted(len(few), "context"), listed(few, 5),
+        )  # fmt: skip
     point = indices([one[kept] for one in counts], rule)
     drawn = truth = None
     if replicates and (sizes[kept] > 0).all():
