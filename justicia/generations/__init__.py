@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from justicia.generations.association_results import AssociationReport
     from justicia.generations.associations import association
     from justicia.generations.covering import CoverageReport, CoverageResult
-    from justicia.generations.diversities import DiversityReport, diversity
+    from justicia.generations.diversities import diversity
+    from justicia.generations.diversity_results import DiversityReport
     from justicia.generations.games import ShieldProof, verify_shield
     from justicia.generations.results import RunResult, SequenceReport, Witness
     from justicia.generations.rewards import FairnessReward
@@ -59,7 +60,8 @@ _MODULES = {
     "associations": ("association",),
     "association_results": ("AssociationReport",),
     "covering": ("CoverageReport", "CoverageResult"),
-    "diversities": ("DiversityReport", "diversity"),
+    "diversities": ("diversity",),
+    "diversity_results": ("DiversityReport",),
     "games": ("ShieldProof", "verify_shield"),
     "rewards": ("FairnessReward",),
     "results": ("RunResult", "SequenceReport", "Witness"),

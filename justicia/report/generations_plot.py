@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from justicia.generations.association_results import AssociationReport, AxisAssociation
-    from justicia.generations.diversities import DiversityReport
+    from justicia.generations.diversity_results import DiversityReport
     from justicia.generations.estimates import Estimate
 
 __all__ = [
