@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from justicia.generations.associations import association
     from justicia.generations.auditing import GenerationAudit, audit
     from justicia.generations.covering import CoverageReport, CoverageResult
-    from justicia.generations.diversities import DiversityReport, diversity
+    from justicia.generations.diversities import diversity
+    from justicia.generations.diversity_results import DiversityReport
     from justicia.generations.games import ShieldProof, verify_shield
     from justicia.generations.labellers import AgeAndGender
     from justicia.generations.labelling import Labelling, label_images
@@ -95,7 +96,8 @@ _MODULES = {
     "associations": ("association",),
     "association_results": ("AssociationReport",),
     "covering": ("CoverageReport", "CoverageResult"),
-    "diversities": ("DiversityReport", "diversity"),
+    "diversities": ("diversity",),
+    "diversity_results": ("DiversityReport",),
     "games": ("ShieldProof", "verify_shield"),
     "labellers": ("AgeAndGender",),
     "labelling": ("Labelling", "label_images"),

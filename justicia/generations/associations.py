@@ -28,7 +28,7 @@ from justicia.generations.axes import Axis, axes_of
 from justicia.generations.concepts import Concepts, read_concepts
 from justicia.generations.contexts import check_identities
 from justicia.generations.correlations import correlate
-from justicia.generations.estimates import Estimate, band, check_confidence, check_number, corrected_interval
+from justicia.generations.estimates import Estimate, band, check_confidence, check_number, corrected_interval, draws
 from justicia.generations.reading import read_generations
 from justicia.generations.similarity import NORMALISATIONS, SIMILARITIES, mad, mad_range, normalised_mad, shares
 from justicia.generations.spec import whole_number
@@ -143,7 +143,7 @@ def association(
             if word not in known:
                 raise SpecError(f"{what} cannot be {shown(word)!r}{did_you_mean(word, known)}")
         seed = whole_number(seed, "seed", 0)
-        replicates, simulations = whole_number(replicates, "replicates", 0), whole_number(simulations, "simulations", 0)
+        replicates, simulations = draws(replicates, "replicates"), draws(simulations, "simulations")
         least_weight = check_number(rare, "rare", 0, 1)
         level = check_confidence(confidence, replicates)
         limit = None if most is None else check_number(most, "the most normalised MAD", 0, 2)
@@ -167,6 +167,9 @@ def association(
         for one in odd:
             logger.warning("%s", one)
         unknown = int((~read.known).sum())
+        if unknown == len(read.known):
+            what = shown(concepts) if concepts is not None else ", ".join(map(shown, captions or numbers))
+            raise TableError(f"{source.name or 'the table'}: {what} is blank in every row: there is nothing to compare")
         if unknown:
             row = int(generations.rows[int(np.argmax(~read.known))]) + 1
             are = "is" if unknown == 1 else "are"
@@ -254,7 +257,7 @@ def _judged(
         logger.warning(
             "%s: %s of %s: MAD is mostly noise below %d", shown(name), counted(few[fewest], "image"), fewest, _FEW
         )
-    drawn = bootstrap_scores(images, replicates, rng) if replicates and not np.isnan(point).any() else None
+    drawn = bootstrap_scores(images, replicates, rng) if replicates and k and not np.isnan(point).any() else None
     made = []
     for place, (one, rows) in enumerate(held.items()):
         value = float(point[place])

@@ -206,7 +206,8 @@ def _of_list(value: Any, separator: str) -> dict[str, float]:
         found = {
             label_text(concept).lower(): float(number)
             for concept, number in value.items()
-            if number is not None and float(number) != 0
+            # A number that is none is that of a key which another row has.
+            if number is not None and number == number and float(number) != 0
         }
         if any(not number > 0 or number == float("inf") for number in found.values()):
             raise ValueError
@@ -214,6 +215,9 @@ def _of_list(value: Any, separator: str) -> dict[str, float]:
     parts = value.split(separator) if isinstance(value, str) else value
     if isinstance(parts, (int, float, bool)):
         parts = [parts]
+    parts = list(parts)
+    if any(isinstance(part, (list, tuple, set, np.ndarray, Mapping)) for part in parts):
+        raise ValueError
     texts = [label_text(part).lower() for part in parts if not _blank(part)]
     return dict.fromkeys((text for text in texts if text), 1.0)
 
@@ -227,14 +231,14 @@ def _of_numbers(generations: Generations, names: list[str]) -> tuple[Concepts, l
     for place, name in enumerate(names):
         column = source.column(name, "column of a concept").iloc[rows]
         said = [_TRUTH.get(str(value).strip().lower(), value) for value in column.tolist()]
-        numbers = pd.to_numeric(pd.Series(said), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        numbers = pd.to_numeric(pd.Series(said), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
         blank = np.array([_blank(value) for value in column.tolist()], dtype=bool)
         bad = ~blank & ~((numbers >= 0) & np.isfinite(numbers))
         if bad.any():
             row = int(np.argmax(bad))
             raise TableError(
                 f"{source.name or 'the table'}: {shown(name)} of row {int(rows[row]) + 1} is no number from 0 on: "
-                f"{shown(repr(column.iloc[row]))}; {counted(int(bad.sum()), 'such row')}"
+                f"{shown(str(column.iloc[row]))!r}; {counted(int(bad.sum()), 'such row')}"
             )
         numbers[blank] = np.nan
         held[:, place] = numbers

@@ -7,9 +7,9 @@ generator without any preference scores with as many labels.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,214 +24,41 @@ from justicia.generations.contexts import (
     rows_by_context,
     with_domains,
 )
-from justicia.generations.entropies import Rule, indices, noise_floor, normalised_entropy, possible_indices, resampled
+from justicia.generations.diversity_results import (
+    AttributeDiversity,
+    ContextDiversity,
+    DiversityReport,
+    NoiseFloor,
+)
+from justicia.generations.entropies import (
+    Indices,
+    Rule,
+    indices,
+    noise_floor,
+    normalised_entropy,
+    possible_indices,
+    resampled,
+)
 from justicia.generations.estimates import (
-    Band,
     Estimate,
     band,
     check_confidence,
     check_number,
-    chosen,
     corrected_interval,
-    judge,
+    draws,
 )
 from justicia.generations.reading import read_generations
-from justicia.generations.results import exit_code
 from justicia.generations.spec import whole_number
 from justicia.generations.table import columns_needed, prepare
-from justicia.words import listed, shown
+from justicia.words import counted, listed, shown
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-
-    from justicia.generations.table import Generations
-
-__all__ = ["AttributeDiversity", "ContextDiversity", "DiversityReport", "NoiseFloor", "diversity"]
+__all__ = ["diversity"]
 
 logger = logging.getLogger(__name__)
 
-
-@dataclass(frozen=True)
-class AttributeDiversity:
-    """One attribute in one context.
-
-    Attributes
-    ----------
-    attribute : str
-    counts : dict of str to int
-        Outputs by value; all values of the domain.
-    unknown : int
-        Outputs whose label is not known; they are not counted.
-    entropy : Estimate
-        The normalised entropy, from 0 (one value alone) to 1 (equal shares).
-    """
-
-    attribute: str
-    counts: dict[str, int]
-    unknown: int
-    entropy: Estimate
-
-    @property
-    def n(self) -> int:
-        """Labels that are counted."""
-        return sum(self.counts.values())
-
-
-@dataclass(frozen=True)
-class ContextDiversity:
-    """All attributes in one context.
-
-    Attributes
-    ----------
-    name : str
-        As the context column has it.
-    neutral : bool
-    rows : int
-    attributes : tuple of AttributeDiversity
-    score : Estimate
-        The geometric mean of the attributes' entropies.
-    """
-
-    name: str
-    neutral: bool
-    rows: int
-    attributes: tuple[AttributeDiversity, ...]
-    score: Estimate
-
-
-@dataclass(frozen=True)
-class NoiseFloor:
-    """What a generator without any preference scores with as many labels.
-
-    Attributes
-    ----------
-    simulations : int
-    intrinsic : Band
-    conditional, mgbi : Band or None
-        None when there is no context besides the neutral one.
-    """
-
-    simulations: int
-    intrinsic: Band
-    conditional: Band | None
-    mgbi: Band | None
-
-
-@dataclass(frozen=True)
-class DiversityReport:
-    """Diversity of a table, with its floor.
-
-    Attributes
-    ----------
-    attributes : tuple of str
-    contexts : tuple of ContextDiversity
-        The neutral one first, then as they come in the table.
-    intrinsic : Estimate
-        ID, of the neutral outputs.
-    conditional, conditional_mean : Estimate
-        CA_q, the quantile over the other contexts, and the mean over them.
-    mgbi : Estimate
-        The root of ID times CA_q.
-    floor : NoiseFloor or None
-    rule : Rule
-    confidence : float
-    replicates : int
-    seed : int
-    least : float or None
-        The MGBI that is asked for.
-    context : str or None
-        The context column.
-    generations : Generations
-    warnings : tuple of str
-    command : tuple of str or None
-    """
-
-    attributes: tuple[str, ...]
-    contexts: tuple[ContextDiversity, ...]
-    intrinsic: Estimate
-    conditional: Estimate
-    conditional_mean: Estimate
-    mgbi: Estimate
-    floor: NoiseFloor | None
-    rule: Rule
-    confidence: float
-    replicates: int
-    seed: int
-    least: float | None
-    context: str | None
-    generations: Generations
-    warnings: tuple[str, ...] = ()
-    command: tuple[str, ...] | None = None
-
-    @property
-    def verdict(self) -> str | None:
-        """Whether MGBI is at least what is asked: "holds", "fails" or "undecided"; None when nothing is asked."""
-        return None if self.least is None else judge(self.mgbi, self.least, at_least=True)
-
-    @property
-    def exit_code(self) -> int:
-        """0 when nothing is asked or it holds, 1 when it fails, 3 when the interval holds the limit."""
-        return 0 if self.verdict is None else exit_code(self.verdict)
-
-    @property
-    def within_floor(self) -> bool | None:
-        """Whether MGBI (ID, when there is no other context) is what chance alone explains; None: not known."""
-        held = None if self.floor is None else self.floor.mgbi or self.floor.intrinsic
-        value = (self.intrinsic if self.floor is None or self.floor.mgbi is None else self.mgbi).value
-        return None if held is None or value is None else value >= held.lo
-
-    def to_dict(self) -> dict[str, Any]:
-        """The report by the contract ``justicia.generations.diversity/1``."""
-        from justicia.report.generations_diversity import diversity_to_dict
-
-        return diversity_to_dict(self)
-
-    def to_json(self, path: Any = None) -> str | None:
-        """The report as JSON text, or written to a file."""
-        from justicia.report.generations_json import to_json
-
-        return to_json(self.to_dict(), path)
-
-    def to_text(self, width: int = 100) -> str:
-        """The report as plain text."""
-        from justicia.report.generations_diversity import diversity_to_text
-
-        return diversity_to_text(self, width)
-
-    def plot(self, kind: str = "entropies") -> Figure:
-        """A picture by matplotlib.
-
-        Parameters
-        ----------
-        kind : {"entropies", "indices"}
-            Entropies by context, or ID, CA and MGBI with the noise floor.
-        """
-        from justicia.report.generations_plot import entropy_bars, index_bars
-
-        return chosen({"entropies": entropy_bars, "indices": index_bars}, kind)(self)
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row a context and attribute."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            [
-                {
-                    "context": held.name,
-                    "neutral": held.neutral,
-                    "attribute": one.attribute,
-                    "n": one.n,
-                    "unknown": one.unknown,
-                    "entropy": one.entropy.value,
-                    "lo": one.entropy.lo,
-                    "hi": one.entropy.hi,
-                    "score": held.score.value,
-                }
-                for held in self.contexts
-                for one in held.attributes
-            ]
-        )
+_FEW = 10
+_NO_LABEL = "no label is known"
+_NO_LABELS = "no label of an attribute is known"
 
 
 def diversity(
@@ -300,7 +127,7 @@ def diversity(
     """
     with Announcements() as said:
         seed = whole_number(seed, "seed", 0)
-        replicates, simulations = whole_number(replicates, "replicates", 0), whole_number(simulations, "simulations", 0)
+        replicates, simulations = draws(replicates, "replicates"), draws(simulations, "simulations")
         rule = Rule(check_number(q, "q", 0, 1), quantile, check_number(epsilon, "epsilon", 0, 0.5), correction)
         level = check_confidence(confidence, replicates)
         limit = None if least is None else check_number(least, "the least MGBI", 0, 1)
@@ -321,16 +148,44 @@ def diversity(
         if column is not None and column == "none" and "none" not in source.columns:
             column = None
         made = rows_by_context(generations, names, column, tags, triggers)
-        report = _measured(made, rule, level, replicates, simulations, seed)
+        report = _measure(made, rule, level, replicates, simulations, seed)
         report = replace(report, least=limit, command=None if command is None else tuple(command))
     return replace(report, warnings=said.warnings)
 
 
-def _measured(
+@dataclass(frozen=True)
+class _Measured:
+    """Indices of the table, of replicates and of what these are drawn from, and their ends under unknown labels."""
+
+    point: Indices
+    drawn: tuple[Indices, Indices] | None
+    ends: tuple[Indices, Indices]
+    confidence: float
+
+    def estimate(
+        self, of: Callable[[Indices], Any], why: str, *, is_open: bool, at_ends: Callable[[Indices], Any] | None = None
+    ) -> Estimate:
+        """What `of` takes out of indices; `at_ends` takes it out of those that count contexts left out."""
+        value = float(of(self.point))
+        possible = None
+        if is_open:
+            low, high = (float((at_ends or of)(one)) for one in self.ends)
+            possible = None if np.isnan([low, high]).any() else (low, high)
+        if np.isnan(value):
+            return Estimate(None, possible=possible, undefined=why)
+        lo: float | None = None
+        hi: float | None = None
+        if self.drawn is not None:
+            replicates, truth = self.drawn
+            lo, hi = corrected_interval(value, of(replicates), float(of(truth)), self.confidence)
+        return Estimate(value, lo, hi, possible)
+
+
+def _measure(
     made: RowsByContext, rule: Rule, confidence: float, replicates: int, simulations: int, seed: int
 ) -> DiversityReport:
-    generations, contexts, names = made.generations, made.contexts, made.names
-    values = [len(generations.labels[name].values) for name in names]
+    contexts, names = made.contexts, made.names
+    values = [len(made.generations.labels[name].values) for name in names]
     counts = [
         np.stack([np.bincount(one.codes[one.codes[:, place] >= 0, place], minlength=number) for one in contexts])
         for place, number in enumerate(values)
@@ -338,73 +193,81 @@ def _measured(
     unknown = np.array([(one.codes == UNKNOWN).sum(axis=0) for one in contexts])
     sizes = np.stack([one.sum(axis=1) for one in counts], axis=1)
     kept = _kept(made, sizes)
-    point = indices([one[kept] for one in counts], rule)
-    drawn = truth = None
-    if replicates and (sizes[kept] > 0).all():
+    # Without a label in the neutral context there is nothing to draw from.
+    drawable = bool((sizes[kept] > 0).all())
+    drawn, floor = None, None
+    if replicates and drawable:
         grouped = [_kinds(contexts[place].codes) for place in kept]
-        kinds, weights = [one for one, _ in grouped], [number for _, number in grouped]
         rng = np.random.default_rng([seed, 1])
-        drawn, truth = resampled(kinds, weights, values, rule, replicates, rng)
-    floor = None
-    if simulations and (sizes[kept] > 0).all():
+        kinds, weights = [one for one, _ in grouped], [number for _, number in grouped]
+        drawn = resampled(kinds, weights, values, rule, replicates, rng)
+    if simulations and drawable:
         even = noise_floor(sizes[kept], values, rule, simulations, np.random.default_rng([seed, 2]))
         intrinsic = band(even.intrinsic)
         if intrinsic is not None:
             floor = NoiseFloor(simulations, intrinsic, band(even.conditional), band(even.index))
-    low, high = possible_indices(counts, unknown, rule)
-    open_ = bool(unknown.any())
-
-    def estimate(of: Any, lo: Any, hi: Any, why: str, *, is_open: bool = open_) -> Estimate:
-        value = float(of(point))
-        possible = (float(lo), float(hi)) if is_open else None
-        if np.isnan(value):
-            return Estimate(None, None, None, None if possible is None or np.isnan(possible).any() else possible, why)
-        ends: tuple[float | None, float | None] = (None, None)
-        if drawn is not None and truth is not None:
-            ends = corrected_interval(value, of(drawn), float(of(truth)), confidence)
-        return Estimate(value, *ends, possible)
-
-    empty = "no label of an attribute is known"
-    found = []
-    for place, one in enumerate(contexts):
-        at = kept.index(place) if place in kept else None
-        held = []
-        for position, name in enumerate(names):
-            is_open = bool(unknown[place, position])
-            pair = (low.entropies[place, position], high.entropies[place, position])
-            if at is None:
-                value = float(normalised_entropy(counts[position][place], rule.correction))
-                why = None if sizes[place, position] else "no label is known"
-                entropy = Estimate(None if why else value, possible=pair if is_open else None, undefined=why)
-            else:
-                entropy = estimate(
-                    lambda held, at=at, position=position: held.entropies[..., at, position],
-                    *pair, "no label is known", is_open=is_open,
-                )  # fmt: skip
-            table = dict(
-                zip(generations.labels[name].values, (int(n) for n in counts[position][place].tolist()), strict=True)
-            )
-            held.append(AttributeDiversity(name, table, int(unknown[place, position]), entropy))
-        is_open = bool(unknown[place].any())
-        if at is None:
-            ends = (float(low.scores[place]), float(high.scores[place])) if is_open else None
-            score = Estimate(None, possible=ends, undefined=empty)
-        else:
-            score = estimate(
-                lambda held, at=at: held.scores[..., at], low.scores[place], high.scores[place], empty, is_open=is_open
-            )
-        found.append(ContextDiversity(one.name, one.neutral, len(one.codes), tuple(held), score))
+    point = indices([one[kept] for one in counts], rule)
+    measured = _Measured(point, drawn, possible_indices(counts, unknown, rule), confidence)
+    found = tuple(
+        _context(made, place, kept.index(place) if place in kept else None, counts, unknown, measured, rule)
+        for place in range(len(contexts))
+    )
     alone = "no context besides the neutral one has labels"
-    why = alone if len(kept) == 1 else "no label of an attribute is known in the neutral context"
+    neutral = "no label of an attribute is known in the neutral context"
+    is_open = bool(unknown.any())
     return DiversityReport(
         names,
-        tuple(found),
-        estimate(lambda held: held.intrinsic, low.intrinsic, high.intrinsic, empty, is_open=bool(unknown[0].any())),
-        estimate(lambda held: held.conditional, low.conditional, high.conditional, alone),
-        estimate(lambda held: held.mean, low.mean, high.mean, alone),
-        estimate(lambda held: held.index, low.index, high.index, why),
-        floor, rule, confidence, replicates, seed, None, made.column, generations,
-    )  # fmt: skip
+        found,
+        measured.estimate(lambda held: held.intrinsic, neutral, is_open=bool(unknown[0].any())),
+        measured.estimate(lambda held: held.conditional, alone, is_open=is_open),
+        measured.estimate(lambda held: held.mean, alone, is_open=is_open),
+        measured.estimate(lambda held: held.index, alone if len(kept) == 1 else neutral, is_open=is_open),
+        floor,
+        rule,
+        confidence,
+        replicates,
+        seed,
+        None,
+        made.column,
+        made.generations,
+    )
+
+
+def _context(
+    made: RowsByContext, place: int, at: int | None, counts: Sequence[np.ndarray], unknown: np.ndarray,
+    measured: _Measured, rule: Rule,
+) -> ContextDiversity:  # fmt: skip
+    """A context; `at` is its place among those that count, None when it is left out."""
+    context = made.contexts[place]
+    low, high = measured.ends
+    attributes = []
+    for position, name in enumerate(made.names):
+        held, is_open = counts[position][place], bool(unknown[place, position])
+        if at is None:
+            # Others may lack labels of another attribute: what there is is said, without an interval.
+            ends = (float(low.entropies[place, position]), float(high.entropies[place, position]))
+            value = float(normalised_entropy(held, rule.correction)) if held.any() else None
+            why = None if held.any() else _NO_LABEL
+            entropy = Estimate(value, possible=ends if is_open else None, undefined=why)
+        else:
+            entropy = measured.estimate(
+                _entropy(at, position), _NO_LABEL, is_open=is_open, at_ends=_entropy(place, position)
+            )
+        of_value = dict(zip(made.generations.labels[name].values, map(int, held.tolist()), strict=True))
+        attributes.append(AttributeDiversity(name, of_value, int(unknown[place, position]), entropy))
+    is_open = bool(unknown[place].any())
+    if at is None:
+        ends = (float(low.scores[place]), float(high.scores[place]))
+        score = Estimate(None, possible=ends if is_open else None, undefined=_NO_LABELS)
+    else:
+        score = measured.estimate(
+            lambda one: one.scores[..., at], _NO_LABELS, is_open=is_open, at_ends=lambda one: one.scores[place]
+        )
+    return ContextDiversity(context.name, context.neutral, len(context.codes), tuple(attributes), score)
+
+
+def _entropy(context: int, attribute: int) -> Callable[[Indices], Any]:
+    return lambda held: held.entropies[..., context, attribute]
 
 
 def _kept(made: RowsByContext, sizes: np.ndarray) -> list[int]:
@@ -418,6 +281,12 @@ def _kept(made: RowsByContext, sizes: np.ndarray) -> list[int]:
         what = "the neutral context" if place == 0 else f"context {shown(one.name)}"
         end = "ID and MGBI are not defined" if place == 0 else "it is left out of CA and MGBI"
         logger.warning("%s has no known label of %s: %s", what, listed(lacks), end)
+    few = [made.contexts[place].name for place in kept if 0 < sizes[place].min() < _FEW]
+    if few:
+        logger.warning(
+            "fewer than %d known labels in %s: %s; entropies and intervals of so few mean little",
+            _FEW, counted(len(few), "context"), listed(few, 5),
+        )  # fmt: skip
     return kept
 
 

@@ -10,9 +10,22 @@ from typing import Any
 import numpy as np
 
 from justicia.errors import InputError
+from justicia.generations.spec import whole_number
 from justicia.words import did_you_mean, shown
 
-__all__ = ["Band", "Estimate", "band", "check_confidence", "check_number", "chosen", "corrected_interval", "judge"]
+__all__ = [
+    "Band",
+    "Estimate",
+    "band",
+    "check_confidence",
+    "check_number",
+    "chosen",
+    "corrected_interval",
+    "draws",
+    "judge",
+]
+
+_MOST_DRAWS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -25,7 +38,7 @@ class Estimate:
         By its definition, of the labels that are known; None: not defined.
     lo, hi : float or None
         Confidence interval of what it would be for ever more outputs. Measures of finite tables are biased, and the
-        interval is corrected for it: the value itself may lie outside.
+        interval reaches as far as that goes.
     possible : tuple of (float, float) or None
         Least and largest value, whatever the unknown labels are; None when there is none.
     undefined : str or None
@@ -68,8 +81,9 @@ def corrected_interval(
 ) -> tuple[float | None, float | None]:
     """An interval by the bootstrap for a biased measure.
 
-    Replicates say by how much the measure of a table is off, `drawn - truth`: its mean is taken off the value, and the
-    quantiles around that mean are the interval.
+    Replicates say by how much the measure of a table is off, `drawn - truth`. The interval is around the value, and
+    around the value less the mean of that, from the lower end of the lower to the upper end of the upper: where there
+    are few labels the mean is large and not well known, and a correction alone would end at the measure's limit.
 
     Parameters
     ----------
@@ -88,8 +102,11 @@ def corrected_interval(
     tail = round((1 - confidence) / 2, 12)
     off = drawn - truth
     bias = float(off.mean())
-    low, high = np.quantile(off, tail, method="lower"), np.quantile(off, 1 - tail, method="higher")
-    ends = value - 2 * bias + float(low), value - 2 * bias + float(high)
+    low, high = (
+        float(np.quantile(off, share, method=method)) - bias  # type: ignore[call-overload]
+        for share, method in ((tail, "lower"), (1 - tail, "higher"))
+    )
+    ends = min(value, value - bias) + min(low, 0.0), max(value, value - bias) + max(high, 0.0)
     return min(max(ends[0], limits[0]), limits[1]), max(min(ends[1], limits[1]), limits[0])
 
 
@@ -148,3 +165,16 @@ def chosen(known: Mapping[str, Any], word: str) -> Any:
     if word not in known:
         raise InputError(f"there is no {shown(word)!r}{did_you_mean(word, known)}")
     return known[word]
+
+
+def draws(value: Any, what: str) -> int:
+    """A number of replicates or simulations: 0 for none, and no more than a machine gets through.
+
+    Raises
+    ------
+    InputError
+    """
+    number = whole_number(value, what, 0)
+    if number > _MOST_DRAWS:
+        raise InputError(f"{what} are {_MOST_DRAWS:,} at most, not {number:,}")
+    return number

@@ -16,7 +16,7 @@ from justicia.words import counted, shown
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from justicia.generations.diversities import DiversityReport
+    from justicia.generations.diversity_results import DiversityReport
     from justicia.generations.estimates import Band, Estimate
 
 __all__ = ["band_to_dict", "diversity_to_dict", "diversity_to_text", "estimate_to_dict", "render_diversity", "said"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from justicia.generations.association_results import AssociationReport, AxisAssociation
-    from justicia.generations.diversities import DiversityReport
+    from justicia.generations.diversity_results import DiversityReport
     from justicia.generations.estimates import Estimate
 
 __all__ = [
@@ -220,7 +220,7 @@ def _worst(axes: Sequence[AxisAssociation]) -> list[AxisAssociation]:
 
 
 def _intervals(axes: Axes, held: Sequence[Estimate], heights: Sequence[float]) -> None:
-    """Intervals as lines: a value may lie outside of its own, as they are corrected for bias."""
+    """Intervals as lines."""
     for one, height in zip(held, heights, strict=True):
         if one.value is not None and one.lo is not None and one.hi is not None:
             axes.plot([one.lo, one.hi], [height, height], "|-", color="black", linewidth=1, markersize=5)

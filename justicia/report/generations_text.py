@@ -12,7 +12,7 @@ from rich.text import Text
 from justicia.generations.asking import CheckReport
 from justicia.generations.association_results import AssociationReport
 from justicia.generations.covering import CoverageReport
-from justicia.generations.diversities import DiversityReport
+from justicia.generations.diversity_results import DiversityReport
 from justicia.generations.results import VERDICTS, SequenceReport
 from justicia.words import counted, listed, shown
 

@@ -378,6 +378,25 @@ def test_answers_in_several_columns_are_one_caption():
     assert axis.counterfactuals[0].set.images == 1
 
 
+def test_numbers_of_concepts_in_other_words():
+    table = pd.DataFrame(
+        {"counterfactual": ["", "", "m", "f", "f"], "man": ["yes", "no", "True", "0", " "], "woman": [0, 1, 0, 1, 1]}
+    )
+    axis = association(table, counts=["man", "woman"], replicates=0, simulations=0).axes[0]
+    assert axis.initial.concepts == {"man": 0.5, "woman": 0.5}
+    # A row with a blank is not known.
+    assert axis.counterfactuals[1].set.images == 1
+    assert axis.mad_normalised.value == 0
+
+
+def test_mappings_whose_keys_are_those_of_other_rows():
+    held = [{"man": 2, "tie": None}, {"man": float("nan"), "woman": 1}, {"man": 1, "tie": 0}, {"woman": 1}]
+    table = pd.DataFrame({"counterfactual": ["", "", "m", "f"], "concepts": held})
+    axis = association(table, concepts="concepts", replicates=0, simulations=0).axes[0]
+    assert axis.initial.concepts == {"man": 1.0, "woman": 0.5}
+    assert axis.counterfactuals[0].set.distinct == 1
+
+
 def test_a_word_for_the_prompts_own_images():
     table = pd.DataFrame({"variant": ["base", "m", "f"], "text": ["man", "man", "woman"]})
     axis = association(table, counterfactual="variant", initial="base", replicates=0, simulations=0).axes[0]
@@ -406,6 +425,10 @@ GOOD = pd.DataFrame(
         ({"man": [1, "many", 0]}, {"counts": ["man"]}, TableError, "man of row 2 is no number from 0 on: 'many'"),
         ({"man": [1, -1, 0]}, {"counts": ["man"]}, TableError, "man of row 2 is no number from 0 on"),
         ({"text": [{"man": 1}, {"man": "x"}, None]}, {"concepts": "text"}, TableError, "text of row 2 is no list"),
+        ({"text": [["man"], [["man"]], ["woman"]]}, {"concepts": "text"}, TableError, "text of row 2 is no list"),
+        ({"text": ["", None, " "]}, {}, TableError, "text is blank in every row: there is nothing to compare"),
+        ({"man": [1, np.inf, 0]}, {"counts": ["man"]}, TableError, "man of row 2 is no number from 0 on: 'inf'"),
+        ({}, {"replicates": 10**9}, InputError, "1,000,000 at most"),
         ({}, {"similarity": "iuo"}, SpecError, "did you mean iou"),
         ({}, {"normalise": "max"}, SpecError, "normalise cannot be 'max'"),
         ({}, {"rare": 2}, InputError, "rare is a number"),
