@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from justicia.errors import GroupingError, InputError
+from justicia.progress import stage
 from justicia.ssat import ClauseFormula, Formula, to_sdimacs
 from justicia.ssat.lowering import MOST_FAVORED, QUESTIONS, GroupFormula, lower
 from justicia.words import did_you_mean, listed
@@ -90,6 +91,7 @@ def encode(
     if group is not None:
         named = group_of(group, population.sensitive) if isinstance(group, str) else group
         asked = population.index(named)
+    stage("writing the formula")
     return Encoded(lower(Formula(population, seen.least), asked))
 
 

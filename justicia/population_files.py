@@ -22,6 +22,7 @@ from justicia.population.networks import Network, check_possible, file_of_networ
 from justicia.population.networks.mixed import spelled
 from justicia.population.networks.population import GivenNetwork
 from justicia.population.stored import PopulationFile, StoredGrouping, StoredLabel, Table
+from justicia.progress import stage
 from justicia.report.times import fixed_time
 from justicia.tables.one_hot import collapse, settle_one_hot
 from justicia.tallies import Tallies
@@ -164,6 +165,7 @@ def fit_population(
     tallies = Tallies(domain, domain.points(table.frame), groups, strata, held)
     groupings = []
     for grouping in groups:
+        stage("fitting the people of %s", " x ".join(grouping.sensitive))
         populations = {"everybody": tallies.fit(structure, grouping)[0]}
         populations |= {kind: tallies.fit(structure, grouping, rows)[0] for kind, rows in strata.items() if rows.any()}
         groupings.append(StoredGrouping(grouping.sensitive, **populations))
