@@ -17,8 +17,8 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
-def terminal(monkeypatch):
+def opened(monkeypatch):
+    """A terminal, which a fixture cannot open: pytest puts its own standard error back when the test begins."""
     held = Terminal()
     monkeypatch.setattr("sys.stderr", held)
     monkeypatch.setenv("TERM", "xterm")
@@ -33,7 +33,8 @@ def shown_within(terminal, text, seconds=20):
     return text in terminal.getvalue()
 
 
-def test_what_takes_long_is_shown(terminal, monkeypatch):
+def test_what_takes_long_is_shown(monkeypatch):
+    terminal = opened(monkeypatch)
     monkeypatch.setattr(progress, "PATIENCE", 0.01)
     with Bar():
         stage("fitting %s", "race")
@@ -42,14 +43,16 @@ def test_what_takes_long_is_shown(terminal, monkeypatch):
         assert shown_within(terminal, "answering")
 
 
-def test_what_is_quick_is_not_shown(terminal):
+def test_what_is_quick_is_not_shown(monkeypatch):
+    terminal = opened(monkeypatch)
     with Bar():
         stage("reading the table")
     time.sleep(0.05)
     assert terminal.getvalue() == ""
 
 
-def test_a_bar_follows_a_stage_and_a_stage_a_bar(terminal, monkeypatch):
+def test_a_bar_follows_a_stage_and_a_stage_a_bar(monkeypatch):
+    terminal = opened(monkeypatch)
     monkeypatch.setattr(progress, "PATIENCE", 0.01)
     with Bar() as bar:
         stage("reading [red]")
@@ -62,7 +65,8 @@ def test_a_bar_follows_a_stage_and_a_stage_a_bar(terminal, monkeypatch):
         assert shown_within(terminal, "width .1")
 
 
-def test_nothing_is_shown_after_the_end(terminal, monkeypatch):
+def test_nothing_is_shown_after_the_end(monkeypatch):
+    terminal = opened(monkeypatch)
     monkeypatch.setattr(progress, "PATIENCE", 0.2)
     with Bar() as bar:
         stage("reading")
