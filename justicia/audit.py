@@ -35,6 +35,7 @@ from justicia.ranges import judge_with_ranges
 from justicia.remaining import as_mediators, check_mediators, remaining_rates
 from justicia.rows import RowOptions, decided, layout_of, with_ranges
 from justicia.shifting import check_shift, shift_rates
+from justicia.speaking import speaks_keywords
 from justicia.uncertainty import uncertainty_of
 from justicia.words import counted, listed
 
@@ -50,6 +51,7 @@ __all__ = ["Audit", "verify"]
 logger = logging.getLogger(__name__)
 
 
+@speaks_keywords
 def verify(
     model: Any,
     data: Any,

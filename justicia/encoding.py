@@ -9,6 +9,7 @@ from typing import Any
 
 from justicia.errors import GroupingError, InputError
 from justicia.progress import stage
+from justicia.speaking import speaks_keywords
 from justicia.ssat import ClauseFormula, Formula, to_sdimacs
 from justicia.ssat.lowering import MOST_FAVORED, QUESTIONS, GroupFormula, lower
 from justicia.words import did_you_mean, listed
@@ -41,6 +42,7 @@ class Encoded:
         return to_sdimacs(self.formula, digits)
 
 
+@speaks_keywords
 def encode(
     model: Any,
     data: Any,
