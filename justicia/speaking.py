@@ -19,7 +19,9 @@ __all__ = ["as_keywords", "speaking_options", "speaks_keywords", "speaks_options
 _OPTIONS: ContextVar[bool] = ContextVar("options", default=False)
 
 _NAMES = {"sensitive": "sensitive_features"}
-_FLAGS = frozenset({"trust-model", "check-fit", "bounds", "tests", "cross-check", "list-numbers"})
+_FLAGS = frozenset(
+    {"trust-model", "check-fit", "bounds", "tests", "cross-check", "list-numbers", "trust-vectors", "answered"}
+)
 _MAPPINGS = re.compile(r"--(bins|one-hot) ([^\s=]+|(\w+ ?)+)=([^\s;:]+)")
 _VALUES = re.compile(
     r"--(missing|search|solver|population|weight-kind|layout|config) "
