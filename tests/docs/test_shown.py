@@ -67,7 +67,19 @@ def folder(tmp_path_factory):
     labels.to_csv(path / "t.csv", index=False)
     labels.to_json(path / "labels.jsonl", orient="records", lines=True)
     os.symlink(path / "labels.jsonl", path / "t.jsonl")
+    _language(path, rng)
     return path
+
+
+def _language(path: Path, rng: np.random.Generator) -> None:
+    """A plan of prompts, what two models answer, and word vectors."""
+    (plan,) = (block.text for block in blocks("docs/language.md") if "justicia.generations.prompts/1" in block.text)
+    (path / "plan.yml").write_text(plan, encoding="utf-8")
+    prompts = justicia.generations.expand_prompts(path / "plan.yml").frame
+    answers = pd.DataFrame({"prompt_id": [*prompts["prompt_id"]] * 2, "model": np.repeat(["a", "b"], len(prompts))})
+    texts = ["The nurse.", "The doctor is right.", "I'm sorry, I cannot say.", "Hm"]
+    answers.assign(answer=rng.choice(texts, len(answers))).to_json(path / "answers.jsonl", orient="records", lines=True)
+    (path / "glove.txt").write_text("she 1 0\nhe -1 0\nnurse 0.5 1\ndoctor -0.5 1\nright 0.1 0\n", encoding="utf-8")
 
 
 def _lines(text: str) -> list[str]:
