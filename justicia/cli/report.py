@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from justicia.progress import Bar
+
 __all__ = ["report"]
 
 
@@ -29,8 +31,9 @@ def report(audit: str, html_file: str, debug: bool) -> int:
     from justicia.writing import check_target, write_whole
 
     check_target(html_file, inputs=(audit,))
-    held = read_audit(audit)
-    text = render_html(held) if held["schema"] == SCHEMA else render_read(held)
+    with Bar():
+        held = read_audit(audit)
+        text = render_html(held) if held["schema"] == SCHEMA else render_read(held)
     if html_file == "-":
         click.echo(text, nl=False)
     else:

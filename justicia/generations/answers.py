@@ -14,6 +14,7 @@ from justicia.generations.answer_rules import AnswerRules, read_rules
 from justicia.generations.columns import coded
 from justicia.generations.labels import label_text
 from justicia.generations.reading import Source, read_generations
+from justicia.speaking import speaks_keywords
 from justicia.words import counted, listed, shown
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class Answers:
         return written(table_text(self.frame, path), path)
 
 
+@speaks_keywords
 def label_answers(
     answers: Any,
     rules: Any,
@@ -113,7 +115,7 @@ def label_answers(
             if name in frame.columns:
                 raise TableError(
                     f"{source.name or 'the table'} has a column {shown(name)} already: name another for the labels "
-                    "(--label), or drop it"
+                    "of this table, or drop it"
                 )
         found = [held.label(one) for one in _as_texts(frame[text])]
         frame[label] = [one.label for one in found]

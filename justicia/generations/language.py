@@ -50,6 +50,8 @@ from justicia.generations.strata import Stratum, make_stratum
 from justicia.generations.table import selected_rows
 from justicia.generations.verdicts import judge
 from justicia.metrics.intervals import wilson
+from justicia.progress import stage
+from justicia.speaking import speaks_keywords
 from justicia.words import counted, shown
 
 __all__ = ["criteria"]
@@ -59,6 +61,7 @@ logger = logging.getLogger(__name__)
 _MOST_STRATA = 1_000
 
 
+@speaks_keywords
 def criteria(
     data: Any,
     group: str,
@@ -228,6 +231,7 @@ def _report(source: Source, settings: Settings) -> LanguageReport:
     found: list[Criterion] = []
     refused: list[Refusals] = []
     for code in range(n_models):
+        stage("testing the answers%s", "" if names[code] is None else f" of {names[code]}")
         here = np.flatnonzero(of_model == code)
         asked = here[is_answer[here]] if settings.answered else here
         found += _criteria(rows, asked, here, names[code], settings)
@@ -266,7 +270,7 @@ def _say(rows: _Rows, is_answer: np.ndarray, settings: Settings) -> None:
     left = int((~is_answer).sum())
     if left and settings.answered:
         logger.warning(
-            "%s not answers and left out of the criteria (--answered); refusals are compared by themselves",
+            "%s no answer: left out of the criteria (--answered); refusals are compared by themselves",
             counted(left, "response is", "responses are"),
         )
     if not is_answer.any():

@@ -174,7 +174,7 @@ def pair_places(pairs: Coded, groups: Coded, models: Coded | None) -> tuple[np.n
         raise TableError(
             f"pair {shown(pairs.values[pair])} ({shown(pairs.name)}) has {int(counts[cell])} rows of "
             f"{shown(groups.values[group])}: name the columns that tell them apart, too, such as sample "
-            f"(--pair {','.join(pairs.name.split(', '))},sample)"
+            "(--pair)"
         )
     places = np.full(len(found) * len(groups.values), -1, dtype=np.int64)
     places[cells] = rows

@@ -15,6 +15,7 @@ from justicia.generations.polarity_results import PolarityGroup, PolarityReport
 from justicia.generations.score_comparisons import parts_of
 from justicia.generations.scores import ScoreRows, column_texts, read_score_rows, summary
 from justicia.generations.scoring import PolarityScale, TextScore, make_scale, tokens
+from justicia.speaking import speaks_keywords
 from justicia.words import counted
 
 __all__ = ["text_polarity"]
@@ -24,6 +25,7 @@ logger = logging.getLogger(__name__)
 _WORDS = 5
 
 
+@speaks_keywords
 def text_polarity(
     data: Any,
     text: str,
@@ -42,7 +44,7 @@ def text_polarity(
     alpha: float = 0.05,
     at_most: float | None = None,
     seed: int = 0,
-    trust: bool = False,
+    trust_vectors: bool = False,
     delimiter: str | None = None,
     encoding: str = "utf-8",
     command: Sequence[str] | None = None,
@@ -76,7 +78,7 @@ def text_polarity(
         As `criteria`.
     at_most : float, optional
         The largest Cohen's d, either way, that is asked for.
-    trust : bool
+    trust_vectors : bool
         Whether a pickle of gensim's may be loaded.
 
     Raises
@@ -109,7 +111,7 @@ def text_polarity(
         )
         texts = column_texts(held.source, text, "text column", held.rows)
         own = None if name_column is None else column_texts(held.source, name_column, "name column", held.rows)
-        scale = make_scale(vectors, texts, poles=poles, stopwords=stopwords, names=names, trust=trust)
+        scale = make_scale(vectors, texts, poles=poles, stopwords=stopwords, names=names, trust_vectors=trust_vectors)
         scored = [_scored(scale, one, None if own is None else own[place]) for place, one in enumerate(texts)]
         scores = np.array([np.nan if one.score is None else one.score for one in scored])
         missing = int(np.isnan(scores).sum())

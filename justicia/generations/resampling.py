@@ -32,7 +32,7 @@ REPLICATES = 1_999
 """Of a cluster bootstrap."""
 
 FEW_CLUSTERS = 10
-"""Below, intervals by a cluster bootstrap are too narrow."""
+"""Below, a report says so: what holds of so few need not hold of others."""
 
 _MOST_EXACT = 13
 _MOST_CELLS = 100_000_000
@@ -133,8 +133,9 @@ def cluster_band(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Intervals of differences of rates that hold together, by drawing clusters anew.
 
-    Each is as wide, in units of its own standard deviation, as the quantile of the largest deviation says. Deviations
-    are widened by sqrt(G / (G - 1)), where G is the number of clusters.
+    Each is as wide, in units of its own standard deviation, as the quantile of the largest deviation says. With G
+    clusters, deviations are widened by sqrt(G / (G - 1)), and the quantile as much as Student's with G - 1 degrees of
+    freedom is wider than the normal distribution's; without, few clusters have intervals that are too narrow.
 
     Parameters
     ----------
@@ -186,8 +187,14 @@ def _band(
     # Rounding is no deviation.
     unit = np.where(np.abs(deviations).max(axis=0) > 1e-12, np.sqrt((deviations**2).mean(axis=0)), 0.0)
     largest = np.where(unit > 0, np.abs(deviations) / np.where(unit > 0, unit, 1.0), 0.0).max(axis=1)
-    half = float(np.quantile(largest, confidence, method="higher")) * unit
+    half = float(np.quantile(largest, confidence, method="higher")) * _wider(n, confidence) * unit
     return value - half, value + half, unit == 0
+
+
+def _wider(clusters: int, confidence: float) -> float:
+    from scipy.stats import norm, t
+
+    return float(t.ppf(0.5 + confidence / 2, clusters - 1) / norm.ppf(0.5 + confidence / 2))
 
 
 def _still(

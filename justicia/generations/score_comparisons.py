@@ -86,7 +86,7 @@ def compare_groups(
                 if means[0].keys() & means[1].keys():
                     raise SpecError(
                         f"a cluster ({shown(clusters.name)}) has texts of {shown(names[0])} and of {shown(names[1])}: "
-                        f"compare them as pairs (--pair {clusters.name})"
+                        f"compare them as pairs (--pair)"
                     )
                 made = compare_scores(
                     np.array(list(means[0].values())), np.array(list(means[1].values())), names, confidence=confidence

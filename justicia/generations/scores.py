@@ -25,6 +25,7 @@ from justicia.generations.polarity_results import PolarityComparison, PolarityGr
 from justicia.generations.reading import Source, read_generations
 from justicia.generations.score_comparisons import compare_groups, judge_comparisons, parts_of, student_interval
 from justicia.generations.table import selected_rows
+from justicia.speaking import speaks_keywords
 from justicia.words import counted, shown
 
 __all__ = ["ScoreRows", "column_texts", "group_scores", "read_score_rows", "summary"]
@@ -180,6 +181,7 @@ def summary(
     )
 
 
+@speaks_keywords
 def group_scores(
     data: Any,
     score: str,

@@ -18,6 +18,7 @@ import numpy as np
 from justicia.errors import InputError, SpecError
 from justicia.generations.stopwords import STOPWORDS
 from justicia.generations.vectors import WordVectors, load_vectors
+from justicia.progress import stage
 from justicia.words import listed, shown
 
 __all__ = ["PolarityScale", "TextScore", "make_scale", "tokens"]
@@ -108,7 +109,7 @@ def make_scale(
     poles: Sequence[str | Sequence[str]] = ("she", "he"),
     stopwords: Collection[str] | None = None,
     names: Iterable[str] = (),
-    trust: bool = False,
+    trust_vectors: bool = False,
 ) -> PolarityScale:
     """A scale for the words of some texts.
 
@@ -122,7 +123,7 @@ def make_scale(
         English function words by default; they include pronouns. Empty: none.
     names : iterable of str
         Left out as well; of a name of several words, every word.
-    trust : bool
+    trust_vectors : bool
         As `load_vectors`.
 
     Raises
@@ -137,7 +138,8 @@ def make_scale(
     first, second = (tuple(_pole(pole)) for pole in poles)
     words = {token for text in texts for token in tokens(text)}
     wanted = {*first, *second, *words, *(word.lower() for word in words)}
-    held = vectors if isinstance(vectors, WordVectors) else load_vectors(vectors, wanted, trust=trust)
+    stage("reading word vectors of %s words", f"{len(wanted):,}")
+    held = vectors if isinstance(vectors, WordVectors) else load_vectors(vectors, wanted, trust_vectors=trust_vectors)
     missing = [word for word in (*first, *second) if word not in held]
     if missing:
         raise InputError(

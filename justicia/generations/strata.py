@@ -179,7 +179,7 @@ def _notes(sizes: np.ndarray, groups: tuple[str, ...], clusters: int | None) -> 
     if small:
         notes.append(f"few rows: {', '.join(small)}")
     if clusters is not None and clusters < FEW_CLUSTERS:
-        notes.append(f"{clusters} clusters: their bootstrap intervals are too narrow below {FEW_CLUSTERS}")
+        notes.append(f"few clusters: {clusters}")
     return tuple(notes)
 
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from justicia.errors import SpecError
 from justicia.generations.pronouns import Pronoun, pronoun
+from justicia.speaking import speaks_keywords
 from justicia.words import counted, did_you_mean, listed, shown
 
 if TYPE_CHECKING:
@@ -241,6 +242,7 @@ def _values(values: Any, what: str) -> tuple[str, ...]:
     return made
 
 
+@speaks_keywords
 def expand_prompts(plan: Any, *, samples: int | None = None) -> Prompts:
     """Make every prompt of a plan.
 

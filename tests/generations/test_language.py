@@ -10,7 +10,7 @@ import pytest
 from justicia import generations
 from justicia.errors import SpecError, TableError
 from justicia.generations.contingency import cramers_v, independence_test, pooled_test
-from justicia.generations.resampling import make_blocks, permutation_test
+from justicia.generations.resampling import Blocks, cluster_band, make_blocks, permutation_test
 from justicia.generations.strata import make_stratum
 from justicia.report.language_json import schema
 from tests.generations.language_cases import PLAN, answer_table, drawn_table
@@ -198,7 +198,17 @@ class TestStrata:
         held = make_stratum(blocks.counts.sum(axis=0), ("F", "M"), ("yes", "no"), blocks=blocks)
         assert held.difference.value == 0
         assert held.difference.hi > 0.4
-        assert any("3 clusters" in note for note in held.notes)
+        assert "few clusters: 3" in held.notes
+
+    def test_intervals_of_ten_templates_cover_a_difference_that_varies(self):
+        rng, inside = np.random.default_rng(4), 0
+        for seed in range(150):
+            base, apart = rng.uniform(0.3, 0.7, 10), rng.normal(0.1, 0.15, 10)
+            k = rng.binomial(10, np.clip(np.stack([base + apart / 2, base - apart / 2], axis=1), 0, 1))
+            lo, hi = cluster_band(Blocks(np.stack([k, 10 - k], axis=2)), [(0, 0, 1)], 0.95, seed)
+            inside += lo[0] <= 0.1 <= hi[0]
+        # Three standard errors below .95.
+        assert inside >= 150 * 0.95 - 3 * (150 * 0.95 * 0.05) ** 0.5
 
     def test_clusters_without_a_group(self):
         blocks = make_blocks(np.arange(4), np.array([0, 1, 0, 1]), np.zeros(4, dtype=int), (3, 1))

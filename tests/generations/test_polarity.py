@@ -327,7 +327,7 @@ class TestVectors:
         held.save_word2vec_format(str(tmp_path / "a.txt"))
         for source in (held, tmp_path / "a.bin", tmp_path / "a.txt"):
             assert load_vectors(source)["he"].tolist() == [-1, 0.5, 0.25]
-        assert load_vectors(tmp_path / "a.kv", trust=True)["she"].tolist() == [1, 2, 3]
+        assert load_vectors(tmp_path / "a.kv", trust_vectors=True)["she"].tolist() == [1, 2, 3]
 
 
 @pytest.fixture(scope="module")

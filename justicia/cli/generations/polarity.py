@@ -17,6 +17,7 @@ from justicia.cli.generations.language_options import (
 from justicia.cli.generations.options import command_words, conditions
 from justicia.cli.options import announcing, delimiter_of, names_of
 from justicia.errors import InputError
+from justicia.progress import Bar
 
 __all__ = ["polarity"]
 
@@ -65,28 +66,29 @@ def polarity(context: click.Context, /, data: str, **options: Any) -> int:
     if options["scores_file"] == "-":
         raise click.BadParameter("scores are written to a file", param_hint="--scores")
     with announcing(options["quiet"]):
-        report = text_polarity(
-            data,
-            options["text"],
-            options["group"],
-            vectors=options["vectors"],
-            poles=names_of(options["poles"]),
-            stopwords=None if words is None else () if words == "none" else _lines(words),
-            names=() if names is None else _lines(names),
-            name_column=options["name_column"],
-            model=options["model"],
-            cluster=options["cluster"],
-            pair=names_of(options["pair"]) or (),
-            where=conditions(options["where"], "--where"),
-            confidence=options["confidence"],
-            alpha=options["alpha"],
-            at_most=options["at_most"],
-            seed=options["seed"],
-            trust=options["trust_vectors"],
-            delimiter=delimiter_of(options["delimiter"]),
-            encoding=options["encoding"],
-            command=command_words(context),
-        )
+        with Bar(not options["quiet"]):
+            report = text_polarity(
+                data,
+                options["text"],
+                options["group"],
+                vectors=options["vectors"],
+                poles=names_of(options["poles"]),
+                stopwords=None if words is None else () if words == "none" else _lines(words),
+                names=() if names is None else _lines(names),
+                name_column=options["name_column"],
+                model=options["model"],
+                cluster=options["cluster"],
+                pair=names_of(options["pair"]) or (),
+                where=conditions(options["where"], "--where"),
+                confidence=options["confidence"],
+                alpha=options["alpha"],
+                at_most=options["at_most"],
+                seed=options["seed"],
+                trust_vectors=options["trust_vectors"],
+                delimiter=delimiter_of(options["delimiter"]),
+                encoding=options["encoding"],
+                command=command_words(context),
+            )
         if options["scores_file"] is not None:
             write_whole(options["scores_file"], report.to_frame().to_csv(index=False, lineterminator="\n"))
         show_language(report, options["json_file"], options["plot_file"])

@@ -15,6 +15,7 @@ from justicia.cli.generations.language_options import (
 )
 from justicia.cli.generations.options import command_words, conditions
 from justicia.cli.options import announcing, delimiter_of, names_of
+from justicia.progress import Bar
 
 __all__ = ["scores"]
 
@@ -44,21 +45,22 @@ def scores(context: click.Context, /, data: str, **options: Any) -> int:
 
     check_targets([options["json_file"], options["plot_file"]], [data])
     with announcing(options["quiet"]):
-        report = group_scores(
-            data,
-            options["score"],
-            options["group"],
-            model=options["model"],
-            cluster=options["cluster"],
-            pair=names_of(options["pair"]) or (),
-            where=conditions(options["where"], "--where"),
-            confidence=options["confidence"],
-            alpha=options["alpha"],
-            at_most=options["at_most"],
-            seed=options["seed"],
-            delimiter=delimiter_of(options["delimiter"]),
-            encoding=options["encoding"],
-            command=command_words(context),
-        )
+        with Bar(not options["quiet"]):
+            report = group_scores(
+                data,
+                options["score"],
+                options["group"],
+                model=options["model"],
+                cluster=options["cluster"],
+                pair=names_of(options["pair"]) or (),
+                where=conditions(options["where"], "--where"),
+                confidence=options["confidence"],
+                alpha=options["alpha"],
+                at_most=options["at_most"],
+                seed=options["seed"],
+                delimiter=delimiter_of(options["delimiter"]),
+                encoding=options["encoding"],
+                command=command_words(context),
+            )
         show_language(report, options["json_file"], options["plot_file"])
     return report.exit_code
