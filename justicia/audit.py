@@ -29,11 +29,13 @@ from justicia.inputs import (
     settle_inputs,
 )
 from justicia.metrics import check_filters, parse_reference, reference_positions
+from justicia.progress import stage
 from justicia.questions import Question
 from justicia.ranges import judge_with_ranges
 from justicia.remaining import as_mediators, check_mediators, remaining_rates
 from justicia.rows import RowOptions, decided, layout_of, with_ranges
 from justicia.shifting import check_shift, shift_rates
+from justicia.speaking import speaks_keywords
 from justicia.uncertainty import uncertainty_of
 from justicia.words import counted, listed
 
@@ -49,6 +51,7 @@ __all__ = ["Audit", "verify"]
 logger = logging.getLogger(__name__)
 
 
+@speaks_keywords
 def verify(
     model: Any,
     data: Any,
@@ -265,6 +268,7 @@ def verify(
         )
 
         frame, looked_at = (frame, frame) if file is None else with_values(frame, file.domain)
+        stage("encoding the model, and comparing it with its own predict")
         decision, domain = encoders.encode(fitted, looked_at, roles.favorable)
         engine = solvers.pick(solver, decision, solver_command, solver_pattern, solver_digits)
         points = domain.points(frame)
@@ -306,6 +310,7 @@ def verify(
             strata = {kind: question.ask_stratum(grouping, kind) for kind in roles.strata}
             held_out = None
             if check_fit and file is None:
+                stage("comparing with rows held out")
                 held_out = held_out_fit(question, grouping, check.selected, confidence, seed)
             answers = {"selection_rate": asked} | {kind: held.asked for kind, held in strata.items() if held.asked}
             uncertainty = uncertainty_of(
@@ -317,6 +322,8 @@ def verify(
                     question, grouping, answers, lambda people: encoders.predictions(fitted, people, roles.favorable),
                     check.selected, seed,
                 )  # fmt: skip
+            if radius:
+                stage("finding ranges over shifts")
             shifts = {
                 kind: shift_rates(held, radius, len(grouping.groups), time_limit)
                 for kind, held in answers.items()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from types import TracebackType
 
+from justicia.speaking import as_keywords, speaks_options
+
 __all__ = ["Announcements"]
 
 
@@ -14,7 +16,7 @@ class Announcements(logging.Handler):
     Attributes
     ----------
     announcements : tuple of str
-        What was found or assumed, with the option that overrides it.
+        What was found or assumed, with the option, or the keyword, that overrides it.
     warnings : tuple of str
         What a reader of the audit must know.
     """
@@ -44,6 +46,8 @@ class Announcements(logging.Handler):
 
     def _said(self, least: int, below: int) -> tuple[str, ...]:
         texts = [record.getMessage() for record in self._records if least <= record.levelno < below]
+        if not speaks_options():
+            texts = list(map(as_keywords, texts))
         return tuple(dict.fromkeys(texts))
 
     @property

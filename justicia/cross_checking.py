@@ -32,6 +32,7 @@ from justicia.binomial import clopper_pearson
 from justicia.enclosure import EXACT, Enclosure
 from justicia.errors import JusticiaError
 from justicia.population import EmpiricalPopulation
+from justicia.progress import stage
 from justicia.solvers.brackets import solve_between
 from justicia.solvers.clauses import Clauses
 from justicia.words import counted, listed, shown
@@ -185,6 +186,7 @@ def cross_check(
     unchecked = {}
     error = ERROR / (3 * len(question.groupings))
     for number, (kind, asked) in enumerate(answers.items()):
+        stage("checking %s by another route", kind)
         one = _Check(question, grouping, kind, asked, predict, selected, [seed % 2**32, number], error)
         routes += one.run()
         unchecked[kind] = len(one.pending)

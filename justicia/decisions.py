@@ -34,6 +34,7 @@ from justicia.metrics import (
 )
 from justicia.ranges import judge_with_ranges
 from justicia.solvers import DELTA
+from justicia.speaking import speaks_keywords
 from justicia.tables.outcomes import read_truth
 from justicia.tables.roles import Truth
 from justicia.tables.weights import Weights, without_weightless
@@ -167,6 +168,7 @@ class DecisionsAudit:
         return written(junit_xml(self.requirements, self.table.source, None), path)
 
 
+@speaks_keywords
 def audit_decisions(
     data: Any,
     *,

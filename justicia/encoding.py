@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from justicia.errors import GroupingError, InputError
+from justicia.progress import stage
+from justicia.speaking import speaks_keywords
 from justicia.ssat import ClauseFormula, Formula, to_sdimacs
 from justicia.ssat.lowering import MOST_FAVORED, QUESTIONS, GroupFormula, lower
 from justicia.words import did_you_mean, listed
@@ -40,6 +42,7 @@ class Encoded:
         return to_sdimacs(self.formula, digits)
 
 
+@speaks_keywords
 def encode(
     model: Any,
     data: Any,
@@ -90,6 +93,7 @@ def encode(
     if group is not None:
         named = group_of(group, population.sensitive) if isinstance(group, str) else group
         asked = population.index(named)
+    stage("writing the formula")
     return Encoded(lower(Formula(population, seen.least), asked))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from justicia import models, tables
 from justicia.errors import EncodingMismatchError, InputError, LabelError, TableError
 from justicia.metrics import Requirement, parse_requirement
+from justicia.progress import stage
 from justicia.tables.one_hot import OneHot, collapse, settle_one_hot
 from justicia.tables.roles import find_groupings
 from justicia.tables.weights import Weights, without_weightless
@@ -108,6 +109,7 @@ def settle_inputs(
     trained_here = isinstance(model, str) and model in models.TRAINABLE and not Path(model).exists()
     file = None
     if not trained_here:
+        stage("loading the model")
         file = _model_file(model, trust)
     strip = file is None or not _keeps_blanks(file.predictor)
     table, groupings, label = settle_table(
@@ -117,6 +119,7 @@ def settle_inputs(
     if weight is not None:
         table, weights = without_weightless(table, weight, weight_kind)
     if file is None:
+        stage("training %s", model)
         file, label = _trained(str(model), table, label, groupings, seed, progress, weight)
     return Inputs(file, table, groupings, label, weights)
 
@@ -139,6 +142,7 @@ def settle_table(
     table, groupings, label
         As `Inputs` has them.
     """
+    stage("reading the table")
     table = tables.read_table(data, na=na, delimiter=delimiter, encoding=encoding, strip=strip)
     groupings, given = _settle_sensitive(sensitive_features, table.frame)
     if y is not None:

@@ -22,7 +22,9 @@ from justicia.population.networks import Network, check_possible, file_of_networ
 from justicia.population.networks.mixed import spelled
 from justicia.population.networks.population import GivenNetwork
 from justicia.population.stored import PopulationFile, StoredGrouping, StoredLabel, Table
+from justicia.progress import stage
 from justicia.report.times import fixed_time
+from justicia.speaking import speaks_keywords
 from justicia.tables.one_hot import collapse, settle_one_hot
 from justicia.tallies import Tallies
 from justicia.words import counted, did_you_mean, listed, value_text
@@ -38,6 +40,7 @@ _KINDS = {"favorable": "tpr", "unfavorable": "fpr"}
 _MOST_OUTCOMES = 1_000
 
 
+@speaks_keywords
 def read_population(path: str | os.PathLike[str]) -> PopulationFile | Network:
     """Read and check a population file, or a network in BIF or JSON.
 
@@ -80,6 +83,7 @@ def population_of_network(
     return replace(file, domain=Domain(kept))
 
 
+@speaks_keywords
 def fit_population(
     data: Any,
     *,
@@ -164,6 +168,7 @@ def fit_population(
     tallies = Tallies(domain, domain.points(table.frame), groups, strata, held)
     groupings = []
     for grouping in groups:
+        stage("fitting the people of %s", " x ".join(grouping.sensitive))
         populations = {"everybody": tallies.fit(structure, grouping)[0]}
         populations |= {kind: tallies.fit(structure, grouping, rows)[0] for kind, rows in strata.items() if rows.any()}
         groupings.append(StoredGrouping(grouping.sensitive, **populations))

@@ -12,9 +12,10 @@ import numpy as np
 from justicia import population
 from justicia.comparison import Stratum
 from justicia.given import Given, Seen
+from justicia.progress import stage
 from justicia.solvers.brackets import solve_between
 from justicia.tallies import Tallies, Tally
-from justicia.watching import Watch
+from justicia.watching import KINDS, Watch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,8 +147,11 @@ class Question:
         Asked
             About the groups that have people there.
         """
+        names = " x ".join(grouping.sensitive)
+        stage("fitting the people of %s: %s", names, KINDS.get(kind, kind))
         people, kept, tally = self._population(grouping, rows, kind)
-        absent, names = len(grouping.groups) - len(kept), " x ".join(grouping.sensitive)
+        absent = len(grouping.groups) - len(kept)
+        stage("answering: %s of %s", KINDS.get(kind, kind), names)
         watch = Watch(self.requirements, kind, names, absent, self.effort.tolerance, self.progress)
         seen = Seen(people, self.decision, self.decision) if self.given is None else self.given.seen(people)
         effort = replace(self.effort, watch=watch)

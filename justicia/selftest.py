@@ -17,7 +17,7 @@ from justicia.random_cases import FAMILIES, random_case, random_formula, value_b
 from justicia.solvers import Effort, external, solve_clauses
 from justicia.solvers.external import External
 from justicia.ssat import Formula
-from justicia.words import shown
+from justicia.words import counted, shown
 
 __all__ = ["EngineTally", "Mismatch", "SelfTest", "run_selftest"]
 
@@ -97,7 +97,9 @@ class SelfTest:
         return 4 if self.mismatches else 0
 
 
-def run_selftest(seconds: float = 30.0, seed: int = 0, most: int | None = None) -> SelfTest:
+def run_selftest(
+    seconds: float = 30.0, seed: int = 0, most: int | None = None, progress: Callable[[str, float], None] | None = None
+) -> SelfTest:
     """Ask every engine random questions, and compare with enumeration.
 
     Parameters
@@ -108,6 +110,8 @@ def run_selftest(seconds: float = 30.0, seed: int = 0, most: int | None = None) 
         Of the questions.
     most : int, optional
         Ends after so many questions, whatever the time.
+    progress : callable, optional
+        Takes what has been asked, and how much of the time is over.
 
     Raises
     ------
@@ -125,7 +129,10 @@ def run_selftest(seconds: float = 30.0, seed: int = 0, most: int | None = None) 
     )  # fmt: skip
     families = len(FAMILIES) + 1
     for number in count():
-        over = time.perf_counter() - start > seconds
+        spent = time.perf_counter() - start
+        over = spent > seconds
+        if progress is not None:
+            progress(f"{counted(number, 'question')} asked", min(spent / seconds, 1.0))
         if (over and number >= 2 * families) or (most is not None and number >= most):
             break
         if number % families < len(FAMILIES):

@@ -150,7 +150,7 @@ def test_missing_sensitive_values(people):
     frame, label, model = people
     frame = frame.copy()
     frame.loc[:9, "race"] = None
-    with pytest.raises(ValueError, match=r"'race' has no value in 10 rows of 300: pass --missing group"):
+    with pytest.raises(ValueError, match=r"'race' has no value in 10 rows of 300: pass missing='group'"):
         justicia.verify(model, frame, sensitive_features="race")
     grouped = justicia.verify(model, frame, sensitive_features="race", missing="group")
     assert [(g.group["race"], g.n) for g in grouped.groupings[0].groups][-1] == ("(missing)", 10)

@@ -185,7 +185,7 @@ def test_tree_over_three_that_hang_together_is_estimated():
     assert late.groupings[0].solution.guarantee == "bounds"
     with pytest.raises(PopulationFileError, match="solver paths takes cells"):
         audited(tree, network, columns, people, solver="paths")
-    with pytest.raises(justicia.errors.InputError, match="leave --shift out"):
+    with pytest.raises(justicia.errors.InputError, match=r"leave shift=\.\.\. out"):
         audited(tree, network, columns, people, shift=0.1)
 
 

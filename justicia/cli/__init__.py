@@ -23,6 +23,7 @@ from justicia.cli.selftest import selftest
 from justicia.cli.solve import solve
 from justicia.cli.verify import verify
 from justicia.errors import JusticiaError
+from justicia.speaking import speaking_options
 from justicia.words import shown
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
-        code = cli.main(words, prog_name="justicia", standalone_mode=False, obj=words)
+        with speaking_options():
+            code = cli.main(words, prog_name="justicia", standalone_mode=False, obj=words)
         if sys.stdout is not None:
             sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)

@@ -10,6 +10,7 @@ from click.core import ParameterSource
 
 from justicia.cli.options import delimiter_of, named_lists, names_of
 from justicia.errors import InputError
+from justicia.progress import Bar
 from justicia.words import listed
 
 __all__ = ["audit_of_decisions", "decision_options", "model_alone", "row_options"]
@@ -111,7 +112,7 @@ def model_alone(context: click.Context, options: dict[str, Any]) -> bool:
     return False
 
 
-def audit_of_decisions(options: dict[str, Any], command: list[str], quiet: bool) -> Any:
+def audit_of_decisions(options: dict[str, Any], command: list[str], bar: Bar) -> Any:
     """Run the audit that the options ask for."""
     from justicia.decisions import audit_decisions
 

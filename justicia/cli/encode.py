@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
+from justicia.progress import Bar
 
 __all__ = ["encode"]
 
@@ -57,7 +58,8 @@ def encode(**options: Any) -> int:
     check_target(out, inputs=(options["model"], options["data"]))
     options.pop("debug")
     sensitive, one_hot = options.pop("sensitive"), options.pop("one_hot")
-    with announcing(options.pop("quiet")):
+    quiet = options.pop("quiet")
+    with announcing(quiet), Bar(not quiet):
         encoded = run(
             options.pop("model"),
             options.pop("data"),
@@ -71,8 +73,8 @@ def encode(**options: Any) -> int:
             **options,
         )
         text = encoded.to_sdimacs(digits)
-        if out in (None, "-"):
-            click.echo(text, nl=False)
-        else:
-            write_whole(out, text)
+    if out in (None, "-"):
+        click.echo(text, nl=False)
+    else:
+        write_whole(out, text)
     return 0

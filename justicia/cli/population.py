@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
+from justicia.progress import Bar
 
 __all__ = ["population", "write_population"]
 
@@ -66,7 +67,7 @@ def fit(data: str, out: str, quiet: bool, debug: bool, **options: Any) -> None:
     check_target(out, inputs=(data,))
     sensitive = [names_of(names) for names in options.pop("sensitive")]
     one_hot = options.pop("one_hot")
-    with announcing(quiet):
+    with announcing(quiet), Bar(not quiet):
         file = fit_population(
             data,
             sensitive_features=sensitive or None,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from justicia.progress import Bar
+
 __all__ = ["report"]
 
 
@@ -25,7 +27,8 @@ def report(audit: str, html_file: str, debug: bool) -> int:
     from justicia.writing import check_target, write_whole
 
     check_target(html_file, inputs=(audit,))
-    text = render_html(read_audit(audit))
+    with Bar():
+        text = render_html(read_audit(audit))
     if html_file == "-":
         click.echo(text, nl=False)
     else:

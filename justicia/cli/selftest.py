@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from justicia.progress import Bar
+
 __all__ = ["selftest"]
 
 
@@ -24,7 +26,8 @@ def selftest(seconds: float, seed: int, json_file: str | None, debug: bool) -> i
     from justicia.writing import check_target, write_whole
 
     check_target(json_file)
-    run = run_selftest(seconds, seed)
+    with Bar() as bar:
+        run = run_selftest(seconds, seed, progress=bar.show)
     if json_file not in (None, "-"):
         write_whole(json_file, selftest_to_json(run))
     click.echo(selftest_to_json(run) if json_file == "-" else selftest_to_text(run), nl=False)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from justicia.cli.options import outside_options
+from justicia.progress import Bar
 
 if TYPE_CHECKING:
     from justicia.ssat import ClauseFormula
@@ -57,7 +58,7 @@ def solve(
         name = "auto" if solver == "clauses" else solver
         return _outside(formula, (name, solver_command, solver_pattern, solver_digits), time_limit, json_file)
     # A second signal ends the program at once.
-    with Interruption(terminate=True) as interruption:
+    with Bar(), Interruption(terminate=True) as interruption:
         solution = solve_clauses(formula, time_limit, interruption)
     text = solution_to_compatible_text(solution) if compatible else solution_to_text(formula, solution)
     if json_file == "-":
@@ -81,7 +82,7 @@ def _outside(
     from justicia.writing import write_whole
 
     program = outside_solver(*asked)
-    with Interruption() as interruption:
+    with Bar(), Interruption() as interruption:
         reply = program.ask(formula, LONGEST if time_limit is None else time_limit, interruption)
     if json_file not in (None, "-"):
         write_whole(json_file, reply_to_json(reply))

@@ -14,7 +14,7 @@ from justicia.cli.decisions import audit_of_decisions, decision_options, model_a
 from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, outside_options, table_options
 from justicia.cli.population import write_population
 from justicia.cli.sections import SectionedCommand
-from justicia.progress import Bar
+from justicia.progress import Bar, stage
 
 __all__ = ["verify"]
 
@@ -229,51 +229,50 @@ def verify(context: click.Context, /, **options: Any) -> int:
         if targets["junit"] is not None and not options["require"]:
             logger.warning("no requirement is named, by --require or in a file: %s has no test case", targets["junit"])
         run = _audit_of_model if of_model else audit_of_decisions
-        audit = run(options, command, quiet)
-        _write(audit, targets, printed)
+        with Bar(not quiet) as bar:
+            audit = run(options, command, bar)
+            text = _write(audit, targets)
+        if text is None:
+            _print(audit, printed)
+        else:
+            click.echo(text, nl=False)
     return int(audit.exit_code)
 
 
-def _audit_of_model(options: dict[str, Any], command: list[str], quiet: bool) -> Any:
+def _audit_of_model(options: dict[str, Any], command: list[str], bar: Bar) -> Any:
     """Run the audit that the options ask for."""
     from justicia.audit import verify as run
 
     sensitive = [names_of(names) for names in options.pop("sensitive")]
     one_hot = options.pop("one_hot")
-    bar = Bar(not quiet)
-    try:
-        return run(
-            options.pop("model"),
-            options.pop("data"),
-            sensitive_features=sensitive or None,
-            one_hot=False if one_hot == ("none",) else named_lists(one_hot, "--one-hot"),
-            bins=named_lists(options.pop("bins"), "--bins"),
-            features=names_of(options.pop("features")),
-            given=names_of(options.pop("given")),
-            delimiter=delimiter_of(options.pop("delimiter")),
-            progress=bar.show,
-            command=command,
-            **options,
-        )
-    finally:
-        bar.stop()
+    return run(
+        options.pop("model"),
+        options.pop("data"),
+        sensitive_features=sensitive or None,
+        one_hot=False if one_hot == ("none",) else named_lists(one_hot, "--one-hot"),
+        bins=named_lists(options.pop("bins"), "--bins"),
+        features=names_of(options.pop("features")),
+        given=names_of(options.pop("given")),
+        delimiter=delimiter_of(options.pop("delimiter")),
+        progress=bar.show,
+        command=command,
+        **options,
+    )
 
 
-def _write(audit: Any, targets: dict[str, str | None], printed: dict[str, bool]) -> None:
-    """Files first, then what standard output is for."""
+def _write(audit: Any, targets: dict[str, str | None]) -> str | None:
+    """Write files; return what stands on standard output in place of the tables."""
     texts = {}
     if targets["population"] is not None:
         texts["population"] = write_population(audit.population_file(), targets["population"])
     for kind, write in (("json", audit.to_json), ("html", audit.to_html), ("junit", audit.to_junit)):
+        if targets[kind] is not None:
+            stage("writing %s", kind)
         if targets[kind] == "-":
             texts[kind] = write()
         elif targets[kind] is not None:
             write(targets[kind])
-    held = [text for text in texts.values() if text is not None]
-    if held:
-        click.echo(held[0], nl=False)
-    else:
-        _print(audit, printed)
+    return next((text for text in texts.values() if text is not None), None)
 
 
 def _print(audit: Any, printed: dict[str, bool]) -> None:

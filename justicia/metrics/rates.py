@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -116,9 +116,9 @@ class Rates:
                 for weight, rate in zip(self.weights[kind], self.of(kind), strict=True)
                 if rate is not None
             ]
-            low = sum(weight * rate.lo for weight, rate in parts)
+            low = _total(_weighed(weight, rate.lo) for weight, rate in parts)
             exact = all(rate.lo is rate.hi for _, rate in parts)
-            high = low if exact else sum(weight * rate.hi for weight, rate in parts)
+            high = low if exact else _total(_weighed(weight, rate.hi) for weight, rate in parts)
             self._sums[kind] = sum(weight for weight, _ in parts), low, high
         return self._sums[kind]
 
@@ -127,6 +127,20 @@ class Rates:
         held = self.of(kind)
         compared = held if self.compared is None else [rate for i, rate in enumerate(held) if i in self.compared]
         return [*compared, self.rest[kind]] if kind in self.rest else compared
+
+
+def _weighed(weight: Number, rate: Number) -> Number:
+    """The product, which is a whole number where the rate is a share of so many people: those add up much faster."""
+    if isinstance(weight, int) and isinstance(rate, Fraction):
+        whole, rest = divmod(weight * rate.numerator, rate.denominator)
+        if not rest:
+            return whole
+    return weight * rate
+
+
+def _total(numbers: Iterable[Number]) -> Number:
+    found = sum(numbers)
+    return Fraction(found) if isinstance(found, int) else found
 
 
 @dataclass(frozen=True)
@@ -163,11 +177,12 @@ def _spread(rates: Rates, kind: str) -> Spread:
         return Spread(0, 0, reason)
     if not perhaps and kind not in rates.rest and all(rate.lo is rate.hi for rate in sure):
         held = [
-            (rate.lo, i)
+            (float(rate.lo), rate.lo, i)
             for i, rate in enumerate(rates.of(kind))
             if rate is not None and (rates.compared is None or i in rates.compared)
         ]
-        (high, at), (low, other) = max(held), min(held)
+        # Rounding keeps the order, so that fractions are compared only where their floats are equal.
+        (_, high, at), (_, low, other) = max(held), min(held)
         return Spread(len(sure), 0, reason, high, low, high, low, (at, other))
     every = [*sure, *perhaps]
     return Spread(

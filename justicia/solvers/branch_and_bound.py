@@ -25,6 +25,7 @@ import numpy as np
 from justicia.enclosure import EXACT
 from justicia.encoders.additive_trees import AdditiveTrees
 from justicia.population.network import NetworkPopulation
+from justicia.progress import stage
 from justicia.solvers.base import Effort, Solution
 from justicia.solvers.counting import counted
 from justicia.solvers.sampling import OpenBoxes
@@ -171,6 +172,7 @@ def _warm_up(decision: AdditiveTrees, population: NetworkPopulation) -> None:
     from justicia.solvers.boxes import Problem
 
     says = "loops over boxes are being compiled, which takes half a minute; they are kept for the next run"
+    stage("getting loops over boxes ready")
     told = threading.Timer(_SLOW, logger.info, [says])
     told.daemon = True
     told.start()

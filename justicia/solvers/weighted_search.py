@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from justicia.progress import stage
 from justicia.solvers.base import TooLargeError
 from justicia.solvers.clause_cases import fresh_state, random_hash
 from justicia.solvers.clause_tables import MAX, MIN, OUTERMOST, SUM
@@ -161,11 +162,17 @@ class WeightedSearch:
         state.pool[:n] = np.arange(n)
         state.component[0] = 0, n, 0
         state.registers[POOL], state.registers[COMPONENTS], state.registers[FRAMES] = n, 1, 1
+        fresh = not kernels.search.signatures
+        if fresh:
+            stage("getting loops over clauses ready; the first time they are compiled, which takes half a minute")
         kernels.first_frame(problem, state)
         budget = _FIRST_NODES
         while True:
             began = time.perf_counter()
             status = kernels.search(problem, state, budget)
+            if fresh:
+                fresh = False
+                stage("searching a formula of %d variables", n)
             if status == kernels.DONE:
                 break
             if status == kernels.MORE_CACHE:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,8 @@ __all__ = [
     "ranks",
     "rows_with_groups",
 ]
+
+logger = logging.getLogger(__name__)
 
 MISSING = "(missing)"
 """Value of the group of people without one."""
@@ -236,8 +239,22 @@ def _known_values(
     order = sorted(set(texts), key=_natural)
     if not order:
         return np.zeros(len(column), dtype=np.int64), [], absent
+    _warn_of_case(order, words)
     rank = {text: position for position, text in enumerate(order)}
     return np.array([rank[text] for text in texts])[codes], order, absent
+
+
+def _warn_of_case(values: Sequence[str], words: str) -> None:
+    """Values that differ in case alone are groups of their own, which is seldom meant."""
+    alike: dict[str, list[str]] = {}
+    for value in values:
+        alike.setdefault(" ".join(value.casefold().split()), []).append(value)
+    for same in alike.values():
+        if len(same) > 1:
+            logger.warning(
+                "%s holds %s, which are different groups: write them alike if they mean the same",
+                words, listed(map(repr, same), 5),
+            )  # fmt: skip
 
 
 def check_bins(bins: Mapping[str, Sequence[Any]], groupings: Sequence[Sequence[str]]) -> dict[str, list[float]]:

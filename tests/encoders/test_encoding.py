@@ -224,7 +224,7 @@ def test_values_that_the_model_refuses_are_named():
     frame["town"] = np.where(frame["pay"] > 0, "north", "south")
     model = make_pipeline(OneHotEncoder(), DecisionTreeClassifier()).fit(frame[["town"]], label)
     frame.loc[:4, "town"] = "NA"
-    with pytest.raises(TableError, match=r"'town' holds NA in 5 rows.*--na NA"):
+    with pytest.raises(TableError, match=r"'town' holds NA in 5 rows.*na=\['NA'\]"):
         justicia.verify(model, frame, sensitive_features="sex")
     frame.loc[:4, "town"] = None
     with pytest.raises(TableError, match=r"'town' has no value in 5 rows"):
@@ -246,7 +246,7 @@ def test_a_word_in_a_number_column_is_named():
     frame, model = fitted()
     frame["pay"] = frame["pay"].astype(object)
     frame.loc[3, "pay"] = "none"
-    with pytest.raises(TableError, match=r"'pay' holds none in 1 row, .*--na"):
+    with pytest.raises(TableError, match=r"'pay' holds none in 1 row, .*na=\.\.\."):
         justicia.verify(model, frame, sensitive_features="sex")
 
 
@@ -305,7 +305,7 @@ def test_a_model_fitted_without_names_takes_columns_by_position():
     model = DecisionTreeClassifier(max_depth=3).fit(frame[["age", "pay"]].to_numpy(), label)
     audit = justicia.verify(model, frame, sensitive_features="sex", features=["age", "pay"], population="empirical")
     assert rates(audit) == pytest.approx(sample_rates(frame, model.predict(frame[["age", "pay"]].to_numpy()) == 1))
-    with pytest.raises(TableError, match="--features"):
+    with pytest.raises(TableError, match=r"features=\.\.\."):
         justicia.verify(model, frame, sensitive_features="sex")
     with pytest.raises(TableError, match="lacks wage"):
         justicia.verify(model, frame, sensitive_features="sex", features=["age", "wage"])

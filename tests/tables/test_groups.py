@@ -117,3 +117,18 @@ def test_rows_without_a_value_are_counted_by_column():
     kept, dropped = rows_with_groups(frame, [["race", "sex"], ["race"]])
     assert kept.tolist() == [True, False, False, False]
     assert dropped == {"no value in sensitive column race": 2, "no value in sensitive column sex": 1}
+
+
+def test_values_that_differ_in_case_are_warned_of(caplog):
+    frame = pd.DataFrame({"sex": ["M", "m", "F", "F"], "race": ["A b", "a  B", "c", "d"]})
+    grouping = group_rows(frame, ["sex", "race"])
+    assert len(grouping.groups) == 4
+    assert [record.getMessage() for record in caplog.records] == [
+        "sensitive column 'sex' holds 'M', 'm', which are different groups: write them alike if they mean the same",
+        "sensitive column 'race' holds 'A b', 'a  B', which are different groups: write them alike if they mean the same",  # noqa: E501
+    ]
+
+
+def test_values_that_differ_in_more_than_case_are_not(caplog):
+    group_rows(pd.DataFrame({"sex": ["Male", "Female", "M", "F"]}), ["sex"])
+    assert not caplog.records

@@ -1,0 +1,97 @@
+"""Messages in the words of whoever called: options for the command line, keywords for Python.
+
+Messages are written with the options of the command. Functions that Python calls turn them into keywords.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from justicia.errors import JusticiaError
+
+__all__ = ["as_keywords", "speaking_options", "speaks_keywords", "speaks_options"]
+
+_OPTIONS: ContextVar[bool] = ContextVar("options", default=False)
+
+_NAMES = {"sensitive": "sensitive_features", "id": "identity"}
+_FLAGS = frozenset({"trust-model", "check-fit", "bounds", "tests", "cross-check", "list-numbers"})
+_MAPPINGS = re.compile(r"--(bins|one-hot) ([^\s=]+|(\w+ ?)+)=([^\s;:]+)")
+_VALUES = re.compile(
+    r"--(missing|search|solver|population|weight-kind|layout|config) "
+    r"(error|group|drop|bounds|enumerate|learn|auto|clauses|tree|independent|empirical|sampling|frequency|ll144|none)\b"
+)
+_NA = re.compile(r"pass --na (\w+)")
+_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)(?: (none)\b)?")
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+@contextmanager
+def speaking_options() -> Iterator[None]:
+    """Let messages stay as they are, for the command line."""
+    token = _OPTIONS.set(True)
+    try:
+        yield
+    finally:
+        _OPTIONS.reset(token)
+
+
+def speaks_options() -> bool:
+    """Whether the command line asks."""
+    return _OPTIONS.get()
+
+
+def as_keywords(text: str) -> str:
+    """A message with keywords in place of options.
+
+    >>> as_keywords("sensitive: sex, found by name; override with --sensitive")
+    'sensitive: sex, found by name; override with sensitive_features=...'
+    >>> as_keywords("cut it into classes with --bins age=EDGE,EDGE")
+    "cut it into classes with bins={'age': [EDGE, EDGE]}"
+    >>> as_keywords("pass --missing group")
+    "pass missing='group'"
+    >>> as_keywords("load it with --trust-model if you trust who made it")
+    'load it with trust_model=True if you trust who made it'
+    """
+    text = _MAPPINGS.sub(_mapping, text)
+    text = _VALUES.sub(lambda found: f"{found[1].replace('-', '_')}={found[2]!r}", text)
+    text = _NA.sub(lambda found: f"pass na=[{found[1]!r}]", text)
+    return _OPTION.sub(_keyword, text)
+
+
+def _mapping(found: re.Match[str]) -> str:
+    edges = found[4].replace(",", ", ")
+    return f"{found[1].replace('-', '_')}={{{found[2]!r}: [{edges}]}}"
+
+
+def _keyword(found: re.Match[str]) -> str:
+    name = found[1]
+    if found[2]:
+        return f"{name.replace('-', '_')}=False"
+    if name in _FLAGS:
+        return f"{name.replace('-', '_')}=True"
+    if name == "population-out":
+        return "population_file()"
+    keyword = _NAMES.get(name, name.replace("-", "_"))
+    return keyword if found.start() == 0 else f"{keyword}=..."
+
+
+def speaks_keywords(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Make a function's errors name keywords, unless the command line calls it."""
+
+    @wraps(function)
+    def asked(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        try:
+            return function(*args, **kwargs)
+        except JusticiaError as error:
+            if not speaks_options():
+                error.args = tuple(as_keywords(one) if isinstance(one, str) else one for one in error.args)
+            raise
+
+    return asked
