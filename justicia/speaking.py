@@ -18,7 +18,7 @@ __all__ = ["as_keywords", "speaking_options", "speaks_keywords", "speaks_options
 
 _OPTIONS: ContextVar[bool] = ContextVar("options", default=False)
 
-_NAMES = {"sensitive": "sensitive_features"}
+_NAMES = {"sensitive": "sensitive_features", "id": "identity"}
 _FLAGS = frozenset(
     {"trust-model", "check-fit", "bounds", "tests", "cross-check", "list-numbers", "trust-vectors", "answered"}
 )

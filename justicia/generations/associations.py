@@ -33,6 +33,7 @@ from justicia.generations.reading import read_generations
 from justicia.generations.similarity import NORMALISATIONS, SIMILARITIES, mad, mad_range, normalised_mad, shares
 from justicia.generations.spec import whole_number
 from justicia.generations.table import columns_needed, prepare
+from justicia.speaking import speaks_keywords
 from justicia.words import counted, did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ _FEW = 10
 _MOST_CONCEPTS = 20
 
 
+@speaks_keywords
 def association(
     data: Any,
     text: str | Sequence[str] | None = None,

@@ -103,8 +103,8 @@ def with_domains(source: Source, spec: Spec, names: Sequence[str], unknown: Any,
             if len(texts) < 2:
                 only = f"one value alone ({listed(texts)})" if texts else "no label"
                 raise TableError(
-                    f"column {shown(name)} has {only}: declare its values (--domain {shown(name)}=value,value), those "
-                    "that were never generated, too"
+                    f"column {shown(name)} has {only}: declare its values (--domain), those that were never "
+                    "generated, too"
                 )
             found[name] = attribute(name, sorted(texts), None, words, separator)
             logger.warning(

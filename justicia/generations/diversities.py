@@ -50,6 +50,7 @@ from justicia.generations.estimates import (
 from justicia.generations.reading import read_generations
 from justicia.generations.spec import whole_number
 from justicia.generations.table import columns_needed, prepare
+from justicia.speaking import speaks_keywords
 from justicia.words import counted, listed, shown
 
 __all__ = ["diversity"]
@@ -61,6 +62,7 @@ _NO_LABEL = "no label is known"
 _NO_LABELS = "no label of an attribute is known"
 
 
+@speaks_keywords
 def diversity(
     data: Any,
     attrs: Sequence[str] | None = None,

@@ -24,7 +24,6 @@ _FILES = {
     "docs/populations.md": {"people.json": '"name": "education", "values"', "plan.json": '"name": "dependents"'},
     "docs/rules.md": {"who.rule": "# who is accepted", "stated.json": '"schema": "justicia.rule/1"'},
     "docs/howto/audit-generations.md": {"s.yml": "response: answer"},
-    "docs/generations.md": {"spec.yml": "schema: justicia.generations.spec/1"},
 }
 """Blocks that are files, by what they hold."""
 
@@ -59,7 +58,7 @@ def folder(tmp_path_factory):
             "run": np.repeat([1, 2], 60),
             "step": np.tile(np.arange(60), 2),
             "prompt": "a person",
-            "topic": "poor",
+            "topic": np.resize(["poor", "homeless"], 120),
             "context": "neutral",
             "gender": rng.choice(["female", "male"], 120),
             "ethnicity": rng.choice(["asian", "black", "white"], 120),
@@ -67,8 +66,21 @@ def folder(tmp_path_factory):
         }
     )
     labels.to_csv(path / "t.csv", index=False)
-    labels.to_json(path / "labels.jsonl", orient="records", lines=True)
-    os.symlink(path / "labels.jsonl", path / "t.jsonl")
+    faces = pd.DataFrame({"context": np.repeat(["neutral", "aggressive", "professional"], 60)})
+    for name, values in {"gender": ["f", "m"], "age": ["young", "old"], "race": list("abc")}.items():
+        faces[name] = rng.choice(values, len(faces))
+    faces.to_csv(path / "faces.csv", index=False)
+    images = pd.DataFrame({"profession": "doctor", "counterfactual": np.repeat(["", "male", "female"], 20)})
+    images["axis"] = np.where(images["counterfactual"] == "", "", "gender")
+    shown = rng.choice(["man", "woman"], len(images))
+    images["caption"] = [
+        f"a {one or other} in a coat" for one, other in zip(images["counterfactual"], shown, strict=True)
+    ]
+    images.to_csv(path / "images.csv", index=False)
+    labels.to_json(path / "t.jsonl", orient="records", lines=True)
+    labels[["gender"]].to_json(path / "labels.jsonl", orient="records", lines=True)
+    spec, *_ = (block.text for block in blocks("docs/generations.md") if "generations.spec/1" in block.text)
+    (path / "spec.yml").write_text(spec, encoding="utf-8")
     _language(path, rng)
     _audited(path, rng)
     return path
@@ -148,6 +160,7 @@ def _of_page(page: str, folder: Path) -> Path:
         shutil.copytree(folder, mine, symlinks=True)
     if page == "docs/howto/audit-generations.md":
         shutil.copy(mine / "all.csv", mine / "t.csv")
+    (mine / "screen.rule").write_text("age > 25 and education = college", encoding="utf-8")
     for block in blocks(page):
         for name, holds in _FILES.get(page, {}).items():
             if holds in block.text:
@@ -227,6 +240,9 @@ def _names(page: str, mine: Path) -> dict[str, object]:
 _PYTHON = [page for page in PAGES if any(block.info == "python" for block in blocks(page))]
 
 
+_WRITTEN_BEFORE = {"docs/ssat.md": 1, "docs/populations.md": 4}
+
+
 @pytest.mark.parametrize("page", _PYTHON)
 def test_python_runs(page, folder, monkeypatch, capfd):
     mine = _of_page(page, folder)
@@ -234,12 +250,10 @@ def test_python_runs(page, folder, monkeypatch, capfd):
     monkeypatch.setattr("matplotlib.pyplot.show", lambda: None)
     if page == "docs/ssat.md":
         pytest.importorskip("pyganak")
-    if page in ("docs/ssat.md", "docs/populations.md"):
-        for block in blocks(page):
-            if is_shell(block):
-                for command, _ in commands(block)[:5]:
-                    _run(command, mine, capfd)
-                break
+    # Python reads what the first commands of its page write.
+    first = next((block for block in blocks(page) if is_shell(block)), None)
+    for command, _ in commands(first)[: _WRITTEN_BEFORE.get(page, 0)] if first else ():
+        _run(command, mine, capfd)
     names = _names(page, mine)
     for block in blocks(page):
         if block.info == "python":

@@ -53,7 +53,7 @@ def association(context: click.Context, /, data: str, **options: Any) -> int:
     MAD is above --most, 3 when its interval leaves that open.
 
     \b
-    justicia generations association t.csv --text caption --by profession
+    justicia generations association images.csv --text caption --by profession
     """  # noqa: D301 (click reads the escape)
     from justicia.generations import association as run
     from justicia.generations.concepts import read_synonyms

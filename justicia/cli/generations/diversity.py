@@ -50,7 +50,7 @@ def diversity(context: click.Context, /, data: str, **options: Any) -> int:
     code 1 when MGBI is below --least, 3 when its interval or unknown labels leave that open.
 
     \b
-    justicia generations diversity t.csv --attrs gender,age,race --neutral neutral
+    justicia generations diversity faces.csv --attrs gender,age,race --neutral neutral
     """  # noqa: D301 (click reads the escape)
     from justicia.generations import diversity as run
     from justicia.writing import check_different, check_target
