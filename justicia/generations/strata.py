@@ -19,6 +19,9 @@ __all__ = ["Effect", "GroupRate", "Stratum", "make_stratum"]
 FEW_ROWS = 30
 """Rows of a group below which a stratum is said to be small."""
 
+_Z_TEST, _Z_POWER = 1.959964, 0.841621
+"""Quantiles of the normal distribution: .975 and .8."""
+
 
 @dataclass(frozen=True)
 class GroupRate:
@@ -177,10 +180,20 @@ def _notes(sizes: np.ndarray, groups: tuple[str, ...], clusters: int | None) -> 
     notes = [f"no row of {group}" for group, n in zip(groups, sizes.tolist(), strict=True) if not n]
     small = [f"{group} has {n}" for group, n in zip(groups, sizes.tolist(), strict=True) if 0 < n < FEW_ROWS]
     if small:
-        notes.append(f"few rows: {', '.join(small)}")
+        missed = "" if clusters is not None else _missed(sizes)
+        notes.append(f"few rows: {', '.join(small)}{missed}")
     if clusters is not None and clusters < FEW_CLUSTERS:
         notes.append(f"few clusters: {clusters}")
     return tuple(notes)
+
+
+def _missed(sizes: np.ndarray) -> str:
+    """The difference of two rates around one half that a test at .05 finds four times in five, in words."""
+    held = np.sort(sizes[sizes > 0])
+    if len(held) < 2:
+        return ""
+    least = (_Z_TEST + _Z_POWER) * 0.5 * math.sqrt(1 / held[0] + 1 / held[1])
+    return f"; a difference below {min(least, 1.0):.2f} is easily missed"
 
 
 def _comparisons(counts: np.ndarray) -> list[tuple[int, int, int]]:

@@ -186,6 +186,11 @@ class TestStrata:
         assert held.rates[2].rate is None
         assert "no row of M" in held.notes
 
+    def test_few_rows_are_told_with_what_they_miss(self):
+        held = make_stratum(np.array([[8, 8], [10, 15]]), ("F", "M"), ("yes", "no"))
+        # 2.8016 / 2 times the root of 1/16 + 1/25.
+        assert held.notes == ("few rows: F has 16, M has 25; a difference below 0.45 is easily missed",)
+
     def test_a_rate_of_nothing_has_a_ratio_of_nothing(self):
         held = make_stratum(np.array([[0, 40], [10, 30]]), ("F", "M"), ("yes", "no"))
         assert held.ratio.value == 0
