@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from justicia.generations.contingency import Test, cramers_v, independence_test
-from justicia.generations.resampling import FEW_CLUSTERS, Blocks, cluster_band, permutation_test
+from justicia.generations.resampling import FEW_CLUSTERS, Blocks, cluster_band, least_p, permutation_test
 from justicia.metrics.adverse_impact import ratio_interval
 from justicia.metrics.intervals import newcombe, wilson
 
@@ -172,18 +172,18 @@ def make_stratum(
         plain,
         corrected,
         test,
-        _notes(sizes, groups, clusters),
+        _notes(sizes, groups, blocks),
     )
 
 
-def _notes(sizes: np.ndarray, groups: tuple[str, ...], clusters: int | None) -> tuple[str, ...]:
+def _notes(sizes: np.ndarray, groups: tuple[str, ...], blocks: Blocks | None) -> tuple[str, ...]:
     notes = [f"no row of {group}" for group, n in zip(groups, sizes.tolist(), strict=True) if not n]
     small = [f"{group} has {n}" for group, n in zip(groups, sizes.tolist(), strict=True) if 0 < n < FEW_ROWS]
     if small:
-        missed = "" if clusters is not None else _missed(sizes)
+        missed = "" if blocks is not None else _missed(sizes)
         notes.append(f"few rows: {', '.join(small)}{missed}")
-    if clusters is not None and clusters < FEW_CLUSTERS:
-        notes.append(f"few clusters: {clusters}")
+    if blocks is not None and len(blocks.counts) < FEW_CLUSTERS:
+        notes.append(f"few clusters: {len(blocks.counts)}, and no p-value below {least_p(blocks):.2g}")
     return tuple(notes)
 
 
