@@ -74,7 +74,7 @@ def make_blocks(clusters: np.ndarray, groups: np.ndarray, responses: np.ndarray,
 def least_p(blocks: Blocks) -> float:
     """A bound below which no p-value of `permutation_test` lies, for want of arrangements.
 
-    >>> least_p(Blocks(np.ones((4, 2, 2), dtype=int)))
+    >>> round(least_p(Blocks(np.ones((4, 2, 2), dtype=int))), 6)
     0.125
     """
     groups = (blocks.counts.sum(axis=2) > 0).sum(axis=1)
