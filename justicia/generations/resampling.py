@@ -22,6 +22,7 @@ __all__ = [
     "Blocks",
     "cluster_band",
     "difference_band",
+    "least_p",
     "make_blocks",
     "permutation_test",
     "sign_flip_p",
@@ -68,6 +69,22 @@ def make_blocks(clusters: np.ndarray, groups: np.ndarray, responses: np.ndarray,
     n = int(clusters.max()) + 1 if len(clusters) else 0
     cells = (clusters * shape[0] + groups) * shape[1] + responses
     return Blocks(np.bincount(cells, minlength=n * shape[0] * shape[1]).reshape(n, *shape))
+
+
+def least_p(blocks: Blocks) -> float:
+    """A bound below which no p-value of `permutation_test` lies, for want of arrangements.
+
+    >>> round(least_p(Blocks(np.ones((4, 2, 2), dtype=int))), 6)
+    0.125
+    """
+    groups = (blocks.counts.sum(axis=2) > 0).sum(axis=1)
+    if not blocks.crossed:
+        held = np.bincount(blocks.counts.sum(axis=2).argmax(axis=1))
+        ways = math.lgamma(len(blocks.counts) + 1) - sum(math.lgamma(n + 1) for n in held.tolist())
+        return math.exp(-ways)
+    ways = sum(math.lgamma(n + 1) for n in groups.tolist() if n)
+    # With two groups, to swap all clusters changes nothing.
+    return min(1.0, math.exp(-ways) * (2 if blocks.counts.shape[1] == 2 else 1))
 
 
 def permutation_test(blocks: Blocks, seed: int = 0) -> Test:

@@ -10,7 +10,7 @@ import pytest
 from justicia import generations
 from justicia.errors import SpecError, TableError
 from justicia.generations.contingency import cramers_v, independence_test, pooled_test
-from justicia.generations.resampling import Blocks, cluster_band, make_blocks, permutation_test
+from justicia.generations.resampling import Blocks, cluster_band, least_p, make_blocks, permutation_test
 from justicia.generations.strata import make_stratum
 from justicia.report.language_json import schema
 from tests.generations.language_cases import PLAN, answer_table, drawn_table
@@ -146,6 +146,7 @@ class TestTests:
         test = permutation_test(make_blocks(np.repeat(np.arange(6), 10), groups, responses, (2, 2)))
         assert test.p == pytest.approx(0.1, abs=0.015)
         assert "among" in test.method
+        assert least_p(make_blocks(np.repeat(np.arange(6), 10), groups, responses, (2, 2))) == pytest.approx(1 / 20)
 
 
 class TestStrata:
@@ -186,6 +187,11 @@ class TestStrata:
         assert held.rates[2].rate is None
         assert "no row of M" in held.notes
 
+    def test_few_rows_are_told_with_what_they_miss(self):
+        held = make_stratum(np.array([[8, 8], [10, 15]]), ("F", "M"), ("yes", "no"))
+        # 2.8016 / 2 times the root of 1/16 + 1/25.
+        assert held.notes == ("few rows: F has 16, M has 25; a difference below 0.45 is easily missed",)
+
     def test_a_rate_of_nothing_has_a_ratio_of_nothing(self):
         held = make_stratum(np.array([[0, 40], [10, 30]]), ("F", "M"), ("yes", "no"))
         assert held.ratio.value == 0
@@ -198,7 +204,8 @@ class TestStrata:
         held = make_stratum(blocks.counts.sum(axis=0), ("F", "M"), ("yes", "no"), blocks=blocks)
         assert held.difference.value == 0
         assert held.difference.hi > 0.4
-        assert "few clusters: 3" in held.notes
+        # Three swaps, of which all together are none: 8 ways, two of them alike.
+        assert "few clusters: 3, and no p-value below 0.25" in held.notes
 
     def test_intervals_of_ten_templates_cover_a_difference_that_varies(self):
         rng, inside = np.random.default_rng(4), 0
