@@ -184,7 +184,7 @@ def test_polarity_needs_vectors_and_says_so():
     held = made(table, {"columns": {"text": "text"}}, vectors=toy, require=["polarity_difference<=.5"])
     assert [one["score"] for one in held.sections["polarity"]["scores"]] == [0.5, -0.5, 0.5, -0.5]
     assert held.requirements[0].status == "breached"
-    with pytest.raises(InputError, match=r"no section can be computed.*word vectors \(--vectors"):
+    with pytest.raises(InputError, match=r"no section can be computed.*word vectors \(the option vectors"):
         audit(table, {"columns": {"text": "text"}})
 
 

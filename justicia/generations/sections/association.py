@@ -48,7 +48,10 @@ def _lacks(material: Material) -> Lack | None:
         needs.append("text (a caption, or words about the output)")
     if not needs:
         return None
-    return Lack("outputs of changed prompts, with words about them, are compared", f"columns {' and '.join(needs)}")
+    return Lack(
+        "outputs of changed prompts, with words about them, are compared",
+        f"{'columns' if needs[1:] else 'a column'} {' and '.join(needs)}",
+    )
 
 
 def _compute(material: Material) -> tuple[Json, list[Quantity]]:

@@ -57,7 +57,11 @@ def _lacks(material: Material) -> Lack | None:
         needs.append("group (who the question was about)")
     if "response" not in material.roles:
         needs.append("response (the answer's label)")
-    return Lack("answers are compared by group", f"columns {' and '.join(needs)}") if needs else None
+    return (
+        Lack("answers are compared by group", f"{'columns' if needs[1:] else 'a column'} {' and '.join(needs)}")
+        if needs
+        else None
+    )
 
 
 def language_report(material: Material) -> LanguageReport:

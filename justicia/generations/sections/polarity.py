@@ -48,7 +48,7 @@ def _lacks(material: Material) -> Lack | None:
     if "text" not in material.roles and "text" not in material.settings:
         needs.append("a column text (what the model wrote)")
     if _vectors(material) is None:
-        needs.append("word vectors (--vectors, or vectors under settings: polarity)")
+        needs.append("word vectors (the option vectors, or vectors under settings: polarity in the spec)")
     return Lack("texts are scored by word vectors", " and ".join(needs)) if needs else None
 
 
