@@ -34,7 +34,19 @@ SPEC_SCHEMA = "justicia.generations.spec/1"
 OFF_DOMAIN = ("error", "none", "unknown")
 """What a label outside its domain may be taken for: an error, an item that shows none of the values, or unknown."""
 
-ROLES = ("context", "axis", "counterfactual", "text", "response", "group", "truth", "model", "pair", "enforced")
+ROLES = (
+    "context",
+    "axis",
+    "counterfactual",
+    "text",
+    "response",
+    "group",
+    "truth",
+    "score",
+    "model",
+    "pair",
+    "enforced",
+)
 """What columns beside the attributes may be, for an audit; each is the column of its own name unless `columns` names
 another. docs/generations.md says what each is for."""
 

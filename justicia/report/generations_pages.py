@@ -34,6 +34,7 @@ _ROLE_WORDS = {
     "response": "what a language model answered",
     "group": "who the question was about",
     "truth": "the right answer",
+    "score": "a number of the answer",
     "model": "which model generated it",
     "pair": "which generations belong together",
     "enforced": "whether a shield forced it",

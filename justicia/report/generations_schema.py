@@ -60,6 +60,7 @@ def audit_schema() -> Json:
         "association": _association(definitions),
         "criteria": _criteria(definitions),
         "pairs": _pairs(definitions),
+        "scores": _scores(definitions),
         "polarity": _polarity(definitions),
     }
     head = {"name": _TEXT, "title": _TEXT}
@@ -225,18 +226,32 @@ def _pairs(definitions: Json) -> Json:
     return _object({"pairs": _list(pair), "columns": _TEXTS, "alpha": _NUMBER})
 
 
+def _score_part(definitions: Json, column: str) -> Json:
+    whole = definitions["language.polarity"]["properties"]
+    columns = {column: _TEXT, **dict.fromkeys(("group", "model", "cluster"), _TEXT_OR_NULL), "pair": _TEXTS}
+    bins = _object({"model": _TEXT_OR_NULL, "group": _TEXT_OR_NULL, "counts": _list(_COUNT)})
+    comparisons = _moved_items(definitions, whole["comparisons"])
+    return {
+        "columns": _object(columns),
+        **{name: whole[name] for name in ("groups", "scores")},
+        "alpha": _NUMBER,
+        "comparisons": _list(_without(comparisons, ("verdict", "reason"))),
+        "scores_left_out": _YES_OR_NO,
+        "bins": _object({"from": _NUMBER, "to": _NUMBER, "groups": _list(bins)}),
+    }
+
+
+def _moved_items(definitions: Json, of: Json) -> Json:
+    """What a list holds, also where that is a definition of its own."""
+    items: Json = of["items"]
+    return definitions[items["$ref"].removeprefix("#/$defs/")] if "$ref" in items else items
+
+
+def _scores(definitions: Json) -> Json:
+    return _object(_score_part(definitions, "score"))
+
+
 def _polarity(definitions: Json) -> Json:
     whole = definitions["language.polarity"]["properties"]
-    columns = {"text": _TEXT, **dict.fromkeys(("group", "model", "cluster"), _TEXT_OR_NULL), "pair": _TEXTS}
-    bins = _object({"model": _TEXT_OR_NULL, "group": _TEXT_OR_NULL, "counts": _list(_COUNT)})
-    return _object(
-        {
-            "columns": _object(columns),
-            **{name: whole[name] for name in ("vectors", "poles", "half", "groups", "scores")},
-            "alpha": _NUMBER,
-            "comparisons": _list(_without(whole["comparisons"]["items"], ("verdict", "reason"))),
-            "scores_left_out": _YES_OR_NO,
-            "bins": _object({"from": _NUMBER, "to": _NUMBER, "groups": _list(bins)}),
-            "lacks": _LACKS,
-        }
-    )
+    scale = {name: whole[name] for name in ("vectors", "poles", "half")}
+    return _object({**_score_part(definitions, "text"), **scale, "lacks": _LACKS})

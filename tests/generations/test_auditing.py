@@ -209,7 +209,7 @@ def test_association_from_the_concepts_that_are_shown():
 
 def test_what_cannot_be_computed_is_told_with_its_column():
     held = made(real_gender(), gender_spec())
-    assert set(held.lacking) == {"coverage", "association", "criteria", "pairs", "polarity"}
+    assert set(held.lacking) == {"coverage", "association", "criteria", "pairs", "scores", "polarity"}
     assert "columns group" in held.lacking["criteria"]
     assert "counterfactual" in held.lacking["association"]
     ordered = audit(real_gender().drop(columns=["run", "step"]), gender_spec())
@@ -365,3 +365,16 @@ def test_frames_and_texts():
     assert "✗ breached  least_beta[attribute=gender]<=20" in text
     assert "Would allow it" in text
     assert "poor3" in held._repr_html_()
+
+
+def test_scores_by_hand():
+    """Means 2 and 5; each group's deviation is 1, so that d is 3 in size."""
+    table = pd.DataFrame({"group": ["F"] * 3 + ["M"] * 3 + ["M"], "score": [1, 2, 3, 4, 5, 6, None]})
+    held = made(table, {"columns": {"score": "score"}}, require=["sample.score_difference<=3", "sample.score_d<3"])
+    one = held.sections["scores"]["comparisons"][0]
+    assert (one["difference"]["value"], one["d"]["value"]) == (-3, pytest.approx(-3))
+    assert [row["missing"] for row in held.sections["scores"]["groups"]] == [0, 1]
+    assert [one.status for one in held.requirements] == ["met", "breached"]
+    counts = {row["group"]: row["counts"] for row in held.sections["scores"]["bins"]["groups"]}
+    assert (sum(counts["F"]), sum(counts["M"])) == (3, 3)
+    assert counts["F"][0] == counts["M"][-1] == 1

@@ -31,7 +31,7 @@ Json = dict[str, Any]
 
 _OF_THE_AUDIT = ("schema", "tool", "created", "command", "data", "warnings", "least", "most", "verdict")
 
-NAMES = ("sequences", "coverage", "diversity", "association", "criteria", "pairs", "polarity")
+NAMES = ("sequences", "coverage", "diversity", "association", "criteria", "pairs", "scores", "polarity")
 """Modules of this package, in the order of the report."""
 
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from justicia.generations.requiring import Measured, Quantity
-from justicia.generations.sections import Json, Lack, Material, Section, plain_part
-from justicia.generations.sections.criteria import p_text, pair_columns
+from justicia.generations.requiring import Quantity
+from justicia.generations.sections import Json, Lack, Material, Section
+from justicia.generations.sections.criteria import pair_columns
+from justicia.generations.sections.score_parts import (
+    comparison_measures,
+    comparison_quantities,
+    comparison_table,
+    ends_text,
+    histograms,
+    name_of,
+    score_details,
+    score_part,
+    signed,
+)
 from justicia.report.document import Details, Formula, Paragraph, Table
-from justicia.report.figures import Figure, Key, Row, Shape, circle, line, rect, whisker
-from justicia.words import counted, shown
+from justicia.words import shown
 
 if TYPE_CHECKING:
     from justicia.report.document import Block
@@ -19,24 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["SECTION"]
 
 _SETTINGS = ("text", "vectors", "poles", "names", "name_column", "cluster", "stopwords", "alpha", "paired")
-_KEYS = ("model", "group", "other")
-_BINS = 24
-_MOST_SCORES = 20_000
+_EVERYONE = "all texts"
 
-MEASURES = (
-    Measured(
-        "polarity_difference",
-        "how far the mean scores of two groups' texts are apart, either way",
-        "|mean score of one group − mean score of the other|",
-        _KEYS,
-    ),
-    Measured(
-        "polarity_d",
-        "Cohen's d of two groups' scores, either way",
-        "|difference of the means| ÷ pooled standard deviation",
-        _KEYS,
-    ),
-)
+MEASURES = comparison_measures("polarity", "scores")
 
 
 def _vectors(material: Material) -> Any:
@@ -77,12 +71,10 @@ def _compute(material: Material) -> tuple[Json, list[Quantity]]:
     )
     whole = scores_to_dict(report)
     held: Json = {"columns": {name: whole["data"][name] for name in ("text", "group", "model", "cluster", "pair")}}
-    held |= {name: plain_part(whole)[name] for name in ("vectors", "poles", "half", "alpha", "groups", "comparisons")}
-    held["scores_left_out"] = len(whole["scores"]) > _MOST_SCORES
-    held["scores"] = [] if held["scores_left_out"] else whole["scores"]
-    held["bins"] = _bins(whole["scores"])
-    for one in held["comparisons"]:
-        del one["verdict"], one["reason"]
+    held |= {name: whole[name] for name in ("vectors", "poles", "half")}
+    known = [abs(one["score"]) for one in whole["scores"] if one["score"] is not None]
+    top = max(known, default=1.0) or 1.0
+    held |= score_part(whole, -top, top)
     held["lacks"] = []
     if report.group is None:
         held["lacks"] = [
@@ -92,57 +84,12 @@ def _compute(material: Material) -> tuple[Json, list[Quantity]]:
                 "remedy": "a column group",
             }
         ]
-    return held, _quantities(held)
-
-
-def _quantities(held: Json) -> list[Quantity]:
-    made = []
-    for one in held["comparisons"]:
-        where = {"group": one["group"], "other": one["other"]}
-        where |= {} if one["model"] is None else {"model": one["model"]}
-        for name, key in (("polarity_difference", "difference"), ("polarity_d", "d")):
-            value = one[key]["value"]
-            if value is None:
-                why = one["test"]["undefined"] or "the scores of each group are all the same"
-                made.append(Quantity(name, where, undefined=why))
-                continue
-            lo, hi = one[key]["lo"], one[key]["hi"]
-            if lo is None or hi is None:
-                made.append(Quantity(name, where, abs(value), abs(value), (abs(value), abs(value))))
-                continue
-            made.append(Quantity(name, where, max(0.0, lo, -hi), max(abs(lo), abs(hi)), (abs(value), abs(value))))
-    return made
-
-
-def _bins(scores: Sequence[Json]) -> Json:
-    """Counts of scores in bins of one width, group by group; the bins are symmetric around 0."""
-    known = [one["score"] for one in scores if one["score"] is not None]
-    top = max((abs(score) for score in known), default=1.0) or 1.0
-    counts: dict[tuple[str | None, str | None], list[int]] = {}
-    for one in scores:
-        held = counts.setdefault((one["model"], one["group"]), [0] * _BINS)
-        if one["score"] is not None:
-            held[min(_BINS - 1, math.floor((one["score"] + top) / (2 * top) * _BINS))] += 1
-    groups = [{"model": model, "group": group, "counts": held} for (model, group), held in counts.items()]
-    return {"from": -top, "to": top, "groups": groups}
-
-
-def _name(one: Json) -> str:
-    of = "" if one["model"] is None else f"{shown(one['model'])}: "
-    return f"{of}{'all texts' if one['group'] is None else shown(one['group'])}"
+    return held, comparison_quantities(held, "polarity")
 
 
 def _poles(held: Json) -> tuple[str, str]:
     first, other = ("/".join(shown(word) for word in pole) for pole in held["poles"])
     return first, other
-
-
-def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.4f}"
-
-
-def _ends(one: Json) -> str:
-    return "–" if one["lo"] is None or one["hi"] is None else f"{one['lo']:+.3f} to {one['hi']:+.3f}"
 
 
 def _says(held: Json) -> list[str]:
@@ -170,12 +117,12 @@ def _blocks(held: Json) -> Sequence[Block]:
     vectors = f"Vectors: {shown(held['vectors']['source'], 200)}, {held['vectors']['dimensions']} dimensions."
     rows = [
         (
-            _name(one),
+            name_of(one, _EVERYONE),
             f"{one['texts']:,}",
             f"{one['missing']:,}",
-            _signed(one["mean"]),
-            _ends(one),
-            _signed(one["median"]),
+            signed(one["mean"]),
+            ends_text(one),
+            signed(one["median"]),
             "–" if one["deviation"] is None else f"{one['deviation']:.4f}",
             f"{one['words']:,}",
             f"{one['without_vector']:,}",
@@ -186,29 +133,12 @@ def _blocks(held: Json) -> Sequence[Block]:
     blocks: list[Block] = [
         Paragraph(f"{intro} {vectors}"),
         Table("Scores by group", columns, tuple(rows), short=True),
-        _histograms(held),
+        histograms(held, "Polarity of texts by group", f"towards “{other}” ← score → towards “{first}”", middle=0.0),
     ]
     if held["comparisons"]:
-        compared = [
-            (
-                _name(one) + f" and {shown(one['other'])}",
-                f"{one['n']:,} and {one['n_other']:,}",
-                _signed(one["difference"]["value"]),
-                _ends(one["difference"]),
-                "–" if one["d"]["value"] is None else f"{one['d']['value']:+.3f}",
-                _ends(one["d"]),
-                "–" if one["larger"] is None else f"{one['larger']:.3f}",
-                *p_text(one["test"]),
-            )
-            for one in held["comparisons"]
-        ]
-        heads = ("groups", "texts", "difference", "interval", "d", "interval of d", "above", "p", "p, corrected")
-        caption = "Above: how often a text of the first scores above one of the other, ties half."
-        notes = dict.fromkeys(note for one in held["comparisons"] for note in one["notes"])
-        caption += "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
-        blocks.append(Table("Groups beside each other", heads, tuple(compared), caption, short=True))
+        blocks.append(comparison_table(held, "Polarity of groups beside each other"))
     words = [
-        (_name(one), toward, shown(each["word"]), f"{each['times']:,}", f"{each['score']:+.4f}")
+        (name_of(one, _EVERYONE), toward, shown(each["word"]), f"{each['times']:,}", f"{each['score']:+.4f}")
         for one in held["groups"]
         for toward, drawn in ((first, one["first"]), (other, one["second"]))
         for each in drawn
@@ -218,7 +148,7 @@ def _blocks(held: Json) -> Sequence[Block]:
             "Words that lean most", ("texts about", "towards", "word", "times", "score"), tuple(words), left=3
         )
         blocks.append(Details("Words that lean most", (table,)))
-    blocks.append(_score_details(held))
+    blocks.append(score_details(held, "Every text's score", "Scores of texts"))
     formulas = [Formula(one.name.replace("_", " "), one.says, one.formula) for one in MEASURES]
     formulas.append(
         Formula(
@@ -229,52 +159,6 @@ def _blocks(held: Json) -> Sequence[Block]:
         )
     )
     return [*blocks, Details("How these are computed", tuple(formulas))]
-
-
-def _score_details(held: Json) -> Block:
-    summary = "Every text's score"
-    if held["scores_left_out"]:
-        return Details(summary, (Paragraph(f"More than {_MOST_SCORES:,} texts: the scores are left out here."),))
-    rows = tuple(
-        (f"{one['row']:,}", _name(one), "none" if one["score"] is None else f"{one['score']:+.6f}")
-        for one in held["scores"]
-    )
-    return Details(summary, (Table("Scores of texts", ("row", "about", "score"), rows, left=2),))
-
-
-def _histograms(held: Json) -> Figure:
-    low, high = held["bins"]["from"], held["bins"]["to"]
-    means = {(one["model"], one["group"]): one for one in held["groups"]}
-
-    def place(value: float) -> float:
-        return 100 * (min(max(value, low), high) - low) / (high - low)
-
-    rows = []
-    for one in held["bins"]["groups"]:
-        counts, most = one["counts"], max([1, *one["counts"]])
-        shapes: list[Shape] = [line("middle", 50, 50, 0, 64), line("zero", 0, 100, 50, 50)]
-        width = 100 / len(counts)
-        shapes += [
-            rect("bar", width * (bin_ + 0.06), width * (bin_ + 0.94), round(50 - 46 * count / most, 2), 50)
-            for bin_, count in enumerate(counts)
-            if count
-        ]
-        group = means[one["model"], one["group"]]
-        if group["mean"] is not None:
-            if group["lo"] is not None and group["hi"] is not None:
-                shapes += whisker(place(group["lo"]), place(group["hi"]), 58, 4)
-            shapes.append(circle("dot", place(group["mean"]), 58, 4.5))
-        says = f"{counted(sum(counts), 'score')}, mean {_signed(group['mean'])}, interval {_ends(group)}"
-        rows.append(Row(_name(one), says, tuple(shapes), 66))
-    first, other = _poles(held)
-    ticks = tuple((25.0 * each, f"{low + each * (high - low) / 4:+.2f}") for each in range(5))
-    keys = (
-        Key((rect("bar", 2, 10, 8, 15), rect("bar", 12, 20, 2, 15), rect("bar", 22, 30, 6, 15)), "scores"),
-        Key((*whisker(2, 32, 8), circle("dot", 17, 8, 4.5)), "mean with its interval"),
-    )
-    axis = f"towards “{other}” ← score → towards “{first}”"
-    title = "Scores of texts by group"
-    return Figure(title, f"{title}; each row to its own height.", tuple(rows), ticks, axis, keys)
 
 
 SECTION = Section(
