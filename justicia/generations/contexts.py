@@ -48,11 +48,35 @@ class ContextRows:
     neutral : bool
     codes : int array of shape (n_rows, n_attributes)
         The place of a row's value in the domain, or `UNKNOWN`, or less: none of the domain's values.
+    clusters : int array of shape (n_rows,) or None
+        Which rows belong together.
     """
 
     name: str
     neutral: bool
     codes: np.ndarray
+    clusters: np.ndarray | None = None
+
+    def units(self, values: Sequence[int]) -> tuple[list[np.ndarray], np.ndarray]:
+        """What rows are drawn as: kinds of rows, or clusters; by attribute the values they show, and their numbers.
+
+        Parameters
+        ----------
+        values : sequence of int
+            Values of each attribute.
+        """
+        if self.clusters is None:
+            kinds, weights = np.unique(np.maximum(self.codes, UNKNOWN), axis=0, return_counts=True)
+            places = np.arange(len(kinds))
+        else:
+            _, places = np.unique(self.clusters, return_inverse=True)
+            kinds, weights = self.codes, np.ones(int(places.max()) + 1, dtype=np.int64)
+        shown_ = []
+        for place, number in enumerate(values):
+            held, known = np.zeros((len(weights), number)), kinds[:, place] >= 0
+            np.add.at(held, (places[known], kinds[known, place]), 1.0)
+            shown_.append(held)
+        return shown_, weights
 
 
 @dataclass(frozen=True)
@@ -163,14 +187,15 @@ def _value_codes(name: str, labels: Labels, generations: Generations) -> np.ndar
 
 def rows_by_context(
     generations: Generations, names: tuple[str, ...], column: str | None, tags: tuple[str, ...],
-    triggers: Sequence[str] | None,
+    triggers: Sequence[str] | None, cluster: str | None = None,
 ) -> RowsByContext:  # fmt: skip
-    """Rows by context."""
+    """Rows by context; those of one value of the column `cluster` belong together."""
     codes = np.stack([_value_codes(name, generations.labels[name], generations) for name in names], axis=1)
+    source = generations.source
+    clusters = None if cluster is None else _clusters(generations, cluster)
     if column is None:
         logger.warning("there is no context column: all outputs are taken as neutral, and ID is all there is")
-        return RowsByContext(generations, names, None, (ContextRows("(all)", True, codes),))
-    source = generations.source
+        return RowsByContext(generations, names, None, (ContextRows("(all)", True, codes, clusters),))
     if column not in source.columns:
         raise TableError(
             f"{source.name or 'the table'} has no context column {shown(column)!r}"
@@ -203,6 +228,25 @@ def rows_by_context(
         others = asked
     if not others:
         logger.warning("every output is neutral: CA and MGBI are not defined without other contexts")
-    made = [ContextRows("|".join(tags), True, codes[np.isin(texts, tags)])]
-    made += [ContextRows(one, False, codes[texts == one]) for one in others]
+    number = dict.fromkeys(tags, 0) | {one: place for place, one in enumerate(others, start=1)}
+    of_context = np.array([number.get(text, -1) for text in texts.tolist()])
+    # Sorted once, as contexts may be many.
+    order = np.argsort(of_context, kind="stable")
+    edges = np.searchsorted(of_context[order], np.arange(len(others) + 2))
+    made = []
+    for place, name in enumerate(["|".join(tags), *others]):
+        rows = order[edges[place] : edges[place + 1]]
+        made.append(ContextRows(name, place == 0, codes[rows], None if clusters is None else clusters[rows]))
     return RowsByContext(generations, names, column, tuple(made))
+
+
+def _clusters(generations: Generations, name: str) -> np.ndarray:
+    codes, values = coded(generations.source.column(name, "cluster column").iloc[generations.rows])
+    blank = np.array([value is None or label_text(value) == "" for value in values] + [True], dtype=bool)[codes]
+    if blank.any():
+        row = int(generations.rows[int(np.argmax(blank))]) + 1
+        raise TableError(
+            f"{generations.source.name or 'the table'}: {shown(name)} of row {row} is blank; "
+            f"{counted(int(blank.sum()), 'such row')}: say which outputs belong together"
+        )
+    return codes

@@ -70,6 +70,7 @@ def diversity(
     context: str | None = None,
     neutral: Any = None,
     triggers: Sequence[str] | None = None,
+    cluster: str | None = None,
     identity: str | None = None,
     q: Any = 0.1,
     quantile: str = "linear",
@@ -100,6 +101,8 @@ def diversity(
         The neutral context: a value of that column; "neutral" unless the spec says otherwise.
     triggers : sequence of str, optional
         The contexts that count; by default all that are not neutral.
+    cluster : str, optional
+        A column such as the prompt: outputs with one value there are alike, and the bootstrap draws them together.
     identity : str, optional
         A column that names outputs: one that stands there twice is an error. "id" by default when there is one.
     q, quantile, epsilon, correction
@@ -141,7 +144,7 @@ def diversity(
             raise SpecError("no attribute is named: name its column (--attrs), or a spec (--spec)")
         column: str | None
         column, tags = neutral_context(spec, context, neutral)
-        wanted = {*columns_needed(spec, names), "id", *(name for name in (column, identity) if name)}
+        wanted = {*columns_needed(spec, names), "id", *(name for name in (column, identity, cluster) if name)}
         source = read_generations(data, wanted, delimiter=delimiter, encoding=encoding)
         spec = with_domains(source, spec, names, unknown, asked.get("separator"))
         # The order of rows means nothing here.
@@ -149,7 +152,7 @@ def diversity(
         check_identities(generations, identity)
         if column is not None and column == "none" and "none" not in source.columns:
             column = None
-        made = rows_by_context(generations, names, column, tags, triggers)
+        made = rows_by_context(generations, names, column, tags, triggers, cluster)
         report = _measure(made, rule, level, replicates, simulations, seed)
         report = replace(report, least=limit, command=None if command is None else tuple(command))
     return replace(report, warnings=said.warnings)
@@ -199,10 +202,9 @@ def _measure(
     drawable = bool((sizes[kept] > 0).all())
     drawn, floor = None, None
     if replicates and drawable:
-        grouped = [_kinds(contexts[place].codes) for place in kept]
+        units = [contexts[place].units(values) for place in kept]
         rng = np.random.default_rng([seed, 1])
-        kinds, weights = [one for one, _ in grouped], [number for _, number in grouped]
-        drawn = resampled(kinds, weights, values, rule, replicates, rng)
+        drawn = resampled([one for one, _ in units], [weights for _, weights in units], rule, replicates, rng)
     if simulations and drawable:
         even = noise_floor(sizes[kept], values, rule, simulations, np.random.default_rng([seed, 2]))
         intrinsic = band(even.intrinsic)
@@ -290,9 +292,3 @@ def _kept(made: RowsByContext, sizes: np.ndarray) -> list[int]:
             _FEW, counted(len(few), "context"), listed(few, 5),
         )  # fmt: skip
     return kept
-
-
-def _kinds(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct rows and their numbers."""
-    kinds, numbers = np.unique(np.maximum(codes, -1), axis=0, return_counts=True)
-    return kinds, numbers

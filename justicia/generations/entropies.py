@@ -194,22 +194,21 @@ def noise_floor(
 
 
 def resampled(
-    kinds: Sequence[np.ndarray], weights: Sequence[np.ndarray], values: Sequence[int], rule: Rule, replicates: int,
+    units: Sequence[Sequence[np.ndarray]], weights: Sequence[np.ndarray], rule: Rule, replicates: int,
     rng: np.random.Generator,
 ) -> tuple[Indices, Indices]:  # fmt: skip
     """Indices of tables whose rows are drawn anew, context by context, and what they are drawn from.
 
-    Rows are drawn whole, as attributes of one output belong together. Then one label in n + 1 gives way to one drawn
-    evenly: a value that is rare need not have occurred in n outputs, and without that a context with one value alone
-    would have no interval.
+    Rows, or clusters of them, are drawn whole, as attributes of one output belong together. Then one label in n + 1
+    gives way to one drawn evenly: a value that is rare need not have occurred in n outputs, and without that a context
+    with one value alone would have no interval.
 
     Parameters
     ----------
-    kinds : sequence of int arrays of shape (n_kinds, n_attributes)
-        Of each context, its distinct rows: a value of every attribute, -1 where it is not known.
-    weights : sequence of int arrays of shape (n_kinds,)
-        How many rows of each kind there are.
-    values : sequence of int
+    units : sequence of sequence of arrays of shape (n_units, n_values)
+        Of each context and attribute: which values a unit shows, and how often. A unit is a kind of rows, or a cluster.
+    weights : sequence of int arrays of shape (n_units,)
+        Of each context: how many units of a kind there are.
     rule : Rule
     replicates : int
     rng : Generator
@@ -221,25 +220,22 @@ def resampled(
     truth : Indices
         Of the shares that rows are drawn from, without a correction.
     """
-    shows = [
-        [(held[:, place, None] == np.arange(number)).astype(np.float64) for place, number in enumerate(values)]
-        for held in kinds
-    ]
+    attributes = range(len(units[0]))
     counts = [
-        np.stack([held @ shown[place] for held, shown in zip(weights, shows, strict=True)])
-        for place in range(len(values))
+        np.stack([held @ shown[place] for held, shown in zip(weights, units, strict=True)]) for place in attributes
     ]
     # With one label more, spread over the values.
     shares = [(one + 1 / one.shape[-1]) / (one.sum(axis=-1, keepdims=True) + 1) for one in counts]
     truth = indices(shares, replace(rule, correction="none"))
     parts = []
-    for part in _chunks(replicates, sum(len(held) for held in kinds)):
-        drawn = [np.empty((part, len(kinds), number), dtype=np.int64) for number in values]
+    for part in _chunks(replicates, sum(map(len, weights))):
+        drawn = [np.empty((part, *one.shape), dtype=np.int64) for one in counts]
         for context, held in enumerate(weights):
             rows = rng.multinomial(int(held.sum()), held / held.sum(), size=part).astype(np.float64)
-            for place, shown in enumerate(shows[context]):
-                drawn[place][:, context] = np.rint(rows @ shown)
-        for place, number in enumerate(values):
+            for place in attributes:
+                drawn[place][:, context] = np.rint(rows @ units[context][place])
+        for place in attributes:
+            number = counts[place].shape[-1]
             size = counts[place].sum(axis=-1)
             away = rng.binomial(drawn[place], (1 / (size + 1))[:, None])
             drawn[place] += rng.multinomial(away.sum(axis=-1), np.full(number, 1 / number)) - away

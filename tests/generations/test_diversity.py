@@ -465,3 +465,29 @@ def test_pictures():
     assert len(report.plot("indices").axes[0].patches) == 6
     with pytest.raises(InputError, match="did you mean entropies"):
         report.plot("entropy")
+
+
+def test_clusters_are_drawn_together():
+    # 80 prompts of 5 outputs, all alike: as if there were 80 outputs, whose intervals are wider.
+    rng = np.random.default_rng(14)
+    table = pd.DataFrame(
+        {
+            "context": np.repeat(["neutral", "t"], 200),
+            "prompt": np.repeat(np.arange(80), 5),
+            "gender": np.repeat(rng.choice(["f", "m"], 80, p=[0.7, 0.3]), 5),
+        }
+    )
+    domain = {"gender": ["f", "m"]}
+    plain, drawn = (diversity(table, domain=domain, cluster=one, simulations=0) for one in (None, "prompt"))
+    one_each = diversity(table[::5], domain=domain, simulations=0)
+    assert drawn.mgbi.value == plain.mgbi.value == pytest.approx(one_each.mgbi.value)
+    widths = [one.mgbi.hi - one.mgbi.lo for one in (plain, drawn, one_each)]
+    assert widths[0] < 0.7 * widths[1]
+    assert widths[1] == pytest.approx(widths[2], rel=0.35)
+    with pytest.raises(TableError, match="prompt of row 3 is blank; 1 such row"):
+        diversity(table.assign(prompt=["a", "b", " ", *"c" * 397]), domain=domain, cluster="prompt")
+    with pytest.raises(TableError, match="no cluster column 'prompts'"):
+        diversity(table, domain=domain, cluster="prompts")
+    # A cluster of one output each is no cluster.
+    alone = diversity(table.assign(prompt=range(400)), domain=domain, cluster="prompt", simulations=0)
+    assert alone.mgbi.lo == pytest.approx(plain.mgbi.lo, abs=0.03)

@@ -29,6 +29,7 @@ __all__ = ["diversity"]
 )
 @click.option("--neutral", multiple=True, metavar="VALUE", help="The neutral context. Repeatable.  [default: neutral]")
 @click.option("--triggers", metavar="VALUE,VALUE", help="The contexts that count.  [default: all but the neutral one]")
+@click.option("--cluster", metavar="COLUMN", help="Such as the prompt: the bootstrap draws its outputs together.")
 @click.option("--id", "identity", metavar="COLUMN", help="Names outputs: none may stand there twice.  [default: id]")
 @click.option("--q", default="0.1", show_default=True, help="Which quantile over contexts.")
 @click.option("--quantile", default="linear", show_default=True, metavar="METHOD", help="Between contexts, by numpy.")
@@ -73,6 +74,7 @@ def diversity(context: click.Context, /, data: str, **options: Any) -> int:
             context=options["context"],
             neutral=neutral,
             triggers=names_of(options["triggers"]),
+            cluster=options["cluster"],
             identity=options["identity"],
             q=options["q"],
             quantile=options["quantile"],
