@@ -174,26 +174,26 @@ def read_rules(
         raise SpecError(f"several labels are taken for the first or unknown, not {shown(several)!r}")
     if refusal == unknown:
         raise SpecError("a refusal and an unknown answer need two labels")
-    own = [] if refusals is None else [refusals] if isinstance(refusals, str) else list(refusals)
+    own = _words(refusals, "refusals")
     patterns = [_pattern(one, refusal) for one in own]
     if known_refusals:
         patterns += [re.compile(one, re.IGNORECASE) for one in REFUSALS]
     first: list[tuple[str | None, tuple[re.Pattern[str], ...]]] = [(refusal, tuple(patterns))] if patterns else []
     if isinstance(labels, str) and labels.strip().lower() == "gender":
         return AnswerRules(tuple(first), refusal, unknown, gender=True, several=several)
-    if labels is None or isinstance(labels, str):
+    if not isinstance(labels, (Mapping, list, tuple)):
         raise SpecError("labels are a mapping of label to words or /patterns/, or the word gender")
-    pairs = list(labels.items()) if isinstance(labels, Mapping) else [tuple(one) for one in labels]
+    pairs = list(labels.items()) if isinstance(labels, Mapping) else list(labels)
     rules: list[tuple[str | None, tuple[re.Pattern[str], ...]]] = []
     for pair in pairs:
-        if len(pair) != 2:
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise SpecError(f"a rule is a label with its patterns, not {shown(repr(pair))}")
         name, said = str(pair[0]).strip(), pair[1]
         if not name:
             raise SpecError("a label is blank")
         if name == unknown:
             raise SpecError(f"the label {shown(name)} is what no rule fits: it has no patterns")
-        words = [name] if said in (None, "", []) else [said] if isinstance(said, (str, int, float)) else list(said)
+        words = _words(said, f"label {shown(name)}") or [name]
         made = tuple(_pattern(word, name) for word in words)
         if name == "=":
             bare = next((one for one in made if not one.groups), None)
@@ -231,12 +231,21 @@ def read_rules_file(path: Any, *, refusals: Any = None, **asked: Any) -> AnswerR
     where = f"{Path(path).name}: "
     if not isinstance(held, Mapping) or "labels" not in held:
         raise SpecError(f"{where}rules are under the key labels: a mapping of label to words or /patterns/, or gender")
-    own = held.get("refusals") or []
-    both = [*([own] if isinstance(own, str) else list(own)), *(refusals or [])]
     try:
+        both = [*_words(held.get("refusals"), "refusals"), *(refusals or [])]
         return read_rules(held["labels"], refusals=both or None, **asked)
     except SpecError as error:
         raise SpecError(f"{where}{error}") from None
+
+
+def _words(said: Any, what: str) -> list[Any]:
+    """One word or pattern, or a list of them; none of nothing."""
+    if said is None or (isinstance(said, str) and not said):
+        return []
+    held = [said] if isinstance(said, (str, int, float)) else said
+    if not isinstance(held, (list, tuple)) or not all(isinstance(one, (str, int, float)) for one in held):
+        raise SpecError(f"{what}: words or /patterns/ are a list, not {shown(repr(said))}")
+    return list(held)
 
 
 def _pattern(said: Any, label: str) -> re.Pattern[str]:

@@ -95,6 +95,10 @@ def test_refusals_of_ones_own():
         ({"=": ["/x/"]}, "no parentheses"),
         ({"a": [" "]}, "blank"),
         ("sentiment", "mapping of label"),
+        (7, "mapping of label"),
+        ([None], "a rule is a label with its patterns"),
+        ({"a": {"b": "c"}}, "are a list"),
+        ({"a": [["b"]]}, "are a list"),
     ],
 )
 def test_rules_that_mean_nothing(labels, said):
