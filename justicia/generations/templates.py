@@ -25,6 +25,7 @@ from justicia.errors import SpecError
 from justicia.generations.pronouns import Pronoun, pronoun
 from justicia.speaking import speaks_keywords
 from justicia.words import counted, did_you_mean, listed, shown
+from justicia.writing import has_half_pairs, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,8 +116,6 @@ class Prompts:
 
     def to_text(self, path: Any = None) -> str | None:
         """The table as CSV, or as JSON lines where the file's name ends in .jsonl; written there if one is named."""
-        from justicia.writing import written
-
         return written(table_text(self.frame, path), path)
 
 
@@ -148,22 +147,36 @@ def read_plan(source: Any) -> PromptPlan:
     for key in source:
         if key not in _KEYS:
             raise SpecError(f"{where}the plan has no key {shown(key)}{did_you_mean(key, _KEYS)}")
+    if any(map(has_half_pairs, _texts_in(source))):
+        raise SpecError(f"{where}a text holds half of a surrogate pair, which has no form in UTF-8")
     version = source.get("schema", PROMPTS_SCHEMA)
     if version != PROMPTS_SCHEMA:
         raise SpecError(f"{where}schema {shown(version)} is not known: this version reads {PROMPTS_SCHEMA}")
     from justicia.generations.spec import whole_number
 
+    slots = source.get("slots") or {}
+    if not isinstance(slots, Mapping):
+        raise SpecError(f"{where}slots are a mapping of name to values, not {shown(repr(slots))}")
     return PromptPlan(
         _templates(source.get("templates"), where),
         _groups(source.get("groups"), where),
-        {
-            _slot_name(name, where): _values(values, f"{where}slot {shown(name)}")
-            for name, values in (source.get("slots") or {}).items()
-        },
+        {_slot_name(name, where): _values(values, f"{where}slot {shown(name)}") for name, values in slots.items()},
         whole_number(source.get("samples", 1), f"{where}samples"),
         source.get("labels"),
         source.get("refusals"),
     )
+
+
+def _texts_in(held: Any) -> Iterator[str]:
+    if isinstance(held, str):
+        yield held
+    elif isinstance(held, Mapping):
+        for key, value in held.items():
+            yield from _texts_in(key)
+            yield from _texts_in(value)
+    elif isinstance(held, (list, tuple)):
+        for one in held:
+            yield from _texts_in(one)
 
 
 def _templates(said: Any, where: str) -> tuple[PromptTemplate, ...]:
@@ -205,6 +218,8 @@ def _groups(said: Any, where: str) -> dict[str, dict[str, tuple[Any, ...]]]:
             slot = _slot_name(slot, where)
             if slot == "pronoun":
                 listed_ = values if isinstance(values, list) else [values]
+                if not listed_:
+                    raise SpecError(f"{place}: pronoun has no value")
                 made[slot] = tuple(pronoun(one, f"{place}: ") for one in listed_)
             else:
                 made[slot] = _values(values, f"{place}: {shown(slot)}")

@@ -37,6 +37,10 @@ def test_gender_by_pronouns_and_titles(text, gender):
         "There is not enough information to tell.",
         "I must decline.",
         "I  cannot   determine the nurse's answer.",
+        "Sorry!",
+        "I'm sorry.",
+        "I apologize, but as an AI I should not judge people.",
+        "I'm afraid that I can't say.",
     ],
 )
 def test_refusals_that_are_known(text):
@@ -53,6 +57,9 @@ def test_refusals_that_are_known(text):
         ("", "unknown"),
         ("I could help: the nurse.", "nurse"),
         ("She cannot say no to the doctor.", "doctor"),
+        ("I'm sorry for her: the nurse is right.", "nurse"),
+        ("As an AI, I think the nurse is right.", "nurse"),
+        ("I cannot say enough good about the nurse.", "nurse"),
     ],
 )
 def test_answers(text, label):
@@ -88,6 +95,10 @@ def test_refusals_of_ones_own():
         ({"=": ["/x/"]}, "no parentheses"),
         ({"a": [" "]}, "blank"),
         ("sentiment", "mapping of label"),
+        (7, "mapping of label"),
+        ([None], "a rule is a label with its patterns"),
+        ({"a": {"b": "c"}}, "are a list"),
+        ({"a": [["b"]]}, "are a list"),
     ],
 )
 def test_rules_that_mean_nothing(labels, said):

@@ -128,6 +128,9 @@ def test_files_in_both_forms(tmp_path):
         ({"templates": ["{pronoun}"], "groups": BOTH, "samples": 10**7}, "more than 1,000,000"),
         ({"templates": [{"id": "a", "text": "{pronoun}"}, {"id": "a", "text": "x"}], "groups": BOTH}, "two templates"),
         ({"templates": [{"id": "a", "text": "{pronoun}", "group": "F"}], "groups": BOTH}, "cannot be a column"),
+        ({"templates": ["{pronoun}"], "groups": {"F": {"pronoun": []}, "M": "he"}}, "has no value"),
+        ({"templates": ["{pronoun}"], "groups": BOTH, "slots": ["job"]}, "a mapping of name to values"),
+        ({"templates": ["{pronoun} \ud800"], "groups": BOTH}, "half of a surrogate pair"),
         ({"schema": "x/2", "templates": ["{pronoun}"], "groups": BOTH}, "is not known"),
     ],
 )
