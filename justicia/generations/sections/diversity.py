@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SECTION"]
 
-_SETTINGS = ("q", "quantile", "epsilon", "correction", "triggers", "simulations")
+_SETTINGS = ("q", "quantile", "epsilon", "correction", "triggers", "cluster", "simulations")
 _MOST_CONTEXTS = 60
 _INDICES = (
     ("intrinsic_diversity", "ID", "neutral outputs"),
