@@ -142,6 +142,7 @@ def _blocks(held: Json) -> Sequence[Block]:
         Heading("Scores of every counterfactual"),
         _heat(held),
     ]
+    blocks.append(Details("Scores with intervals, and their shares", (_intervals(held),)))
     blocks += [Details(f"Concepts along {_name(one)}", (_concept_table(one),)) for one in held["axes"]]
     for name, correlation in held["human"].items():
         if correlation is not None and correlation["spearman"] is not None:
@@ -191,31 +192,35 @@ def _mad_figure(held: Json) -> Figure:
 def _heat(held: Json) -> Table:
     """An axis a row, a counterfactual a cell, as dark as its score."""
     widest = max((len(one["counterfactuals"]) for one in held["axes"]), default=0)
-    if widest > _MOST_CELLS:
-        rows = [
-            (
-                _name(one),
-                shown(each["counterfactual"]),
-                f"{each['images']:,}",
-                Cell(_value(each["cas"]), shade=each["cas"]["value"] or 0.0),
-                _interval(each["cas"]),
-            )
-            for one in held["axes"]
-            for each in one["counterfactuals"]
-        ]
-        heads = ("axis", "counterfactual", "outputs", "CAS", "interval")
-        return Table("CAS of every counterfactual", heads, tuple(rows), left=2)
-    table = []
+    rows = []
     for one in held["axes"]:
-        cells: list[str | Cell] = []
-        for each in one["counterfactuals"]:
-            text = f"{shown(each['counterfactual'])} {_value(each['cas'])} ({_interval(each['cas'])})"
-            cells.append(Cell(text, shade=each["cas"]["value"] or 0.0))
-        cells += ["–"] * (widest - len(cells))
-        table.append((_name(one), f"{one['initial']['images']:,}", *cells))
-    columns = ("axis", "outputs of the prompt itself", *(f"{place + 1}." for place in range(widest)))
-    caption = "CAS with its interval; the darker, the more the outputs have in common with those of the prompt itself."
-    return Table("CAS of every counterfactual", columns, tuple(table), caption)
+        cells: list[str | Cell] = [
+            Cell(f"{shown(each['counterfactual'], 30)} {_value(each['cas'])}", shade=each["cas"]["value"] or 0.0)
+            for each in one["counterfactuals"][:_MOST_CELLS]
+        ]
+        cells += ["–"] * (min(widest, _MOST_CELLS) - len(cells))
+        rows.append((_name(one), f"{one['initial']['images']:,}", *cells))
+    columns = ("axis", "outputs of the prompt itself", *(f"{place + 1}." for place in range(min(widest, _MOST_CELLS))))
+    rest = f" The first {_MOST_CELLS} of each axis." if widest > _MOST_CELLS else ""
+    caption = f"CAS; the darker, the more the outputs have in common with those of the prompt itself.{rest}"
+    return Table("CAS of every counterfactual", columns, tuple(rows), caption)
+
+
+def _intervals(held: Json) -> Table:
+    rows = tuple(
+        (
+            _name(one),
+            shown(each["counterfactual"]),
+            f"{each['images']:,}",
+            _value(each["cas"]),
+            _interval(each["cas"]),
+            "–" if each["share"] is None else f"{each['share']:.4f}",
+        )
+        for one in held["axes"]
+        for each in one["counterfactuals"]
+    )
+    columns = ("axis", "counterfactual", "outputs", "CAS", "interval", "share of the axis")
+    return Table("CAS with intervals", columns, rows, "MAD is taken of the shares.", left=2)
 
 
 def _concept_table(one: Json) -> Table:

@@ -153,7 +153,8 @@ def histograms(held: Json, title: str, axis: str, middle: float | None = None) -
         return 100 * (min(max(value, low), high) - low) / (high - low)
 
     rows = []
-    for one in held["bins"]["groups"]:
+    order = list(means)
+    for one in sorted(held["bins"]["groups"], key=lambda one: order.index((one["model"], one["group"]))):
         counts, most = one["counts"], max([1, *one["counts"]])
         shapes: list[Shape] = [line("zero", 0, 100, 50, 50)]
         if middle is not None:
