@@ -113,25 +113,40 @@ class Limit:
 
     def judge(self, held: Quantity) -> tuple[str, str]:
         """The status for one value, and the reason."""
+        status = self.status(held)
         says = f"{self.name.replace('_', ' ')}" + (f" of {held.of}" if held.where else "")
-        lo, hi = held.lo, math.inf if held.hi is None else held.hi
+        ends = self._ends(held)
+        if ends is None:
+            return status, f"{says} is undefined: {held.undefined}"
         interval = held.value is not None and not self.sample
-        if self.sample and held.value is not None:
-            lo, hi = held.value
-        if held.undefined is not None or lo is None:
-            return "undecided", f"{says} is undefined: {held.undefined}"
-        says += f" is {_between(lo, hi)}"
+        between = _between(*ends)
         if interval and held.value is not None:
-            says = says.removesuffix(_between(lo, hi)) + f"{_between(*held.value)}, interval {_between(lo, hi)}"
-        least, most = self._holds(lo), self._holds(hi)
+            between = f"{_between(*held.value)}, interval {between}"
+        says += f" is {between}"
+        if status != "undecided":
+            return status, says
+        if self._holds(ends[0]) and self._holds(ends[1]):
+            return status, f"{says}, and there are no more than {counted(held.below or 0, 'generation')}"
+        return status, f"{says}: the limit lies {'inside the interval' if interval else 'between'}"
+
+    def status(self, held: Quantity) -> str:
+        """Whether one value is met, breached or undecided."""
+        ends = self._ends(held)
+        if ends is None:
+            return "undecided"
+        least, most = self._holds(ends[0]), self._holds(ends[1])
         if not least and not most:
-            return "breached", says
-        if not least or not most:
-            why = "the limit lies inside the interval" if interval else "the limit lies between"
-            return "undecided", f"{says}: {why}"
-        if held.below is not None and self.comparison[0] == "<" and self.limit >= held.below:
-            return "undecided", f"{says}, and there are no more than {counted(held.below, 'generation')}"
-        return "met", says
+            return "breached"
+        too_short = held.below is not None and self.comparison[0] == "<" and self.limit >= held.below
+        return "met" if least and most and not too_short else "undecided"
+
+    def _ends(self, held: Quantity) -> tuple[Number, Number] | None:
+        """What certainly holds the value that is judged; None where there is none."""
+        if held.undefined is not None or held.lo is None:
+            return None
+        if self.sample and held.value is not None:
+            return held.value
+        return held.lo, math.inf if held.hi is None else held.hi
 
     def _holds(self, value: Number) -> bool:
         if value == math.inf:
@@ -246,17 +261,19 @@ def _judged(limit: Limit, quantities: Sequence[Quantity], lacking: Mapping[str, 
                     f"{did_you_mean(said, there)}"
                 )
         raise RequirementError(f"requirement {shown(limit.text)!r}: nothing measured fits all of its filter at once")
-    judged = [limit.judge(one) for one in held]
+    by_status: dict[str, list[Quantity]] = {}
+    for one in held:
+        by_status.setdefault(limit.status(one), []).append(one)
     for status in ("breached", "undecided", "met"):
-        reasons = [reason for found, reason in judged if found == status]
-        if not reasons:
+        found = by_status.get(status, [])
+        if not found:
             continue
-        if status == "met" and len(reasons) > 1:
-            return RequirementAudit(limit.text, status, f"all {len(reasons):,} values keep the limit")
-        some = reasons[:_MOST_REASONS]
-        if len(judged) > 1:
-            some = [f"{len(reasons):,} of {len(judged):,} values: {some[0]}", *some[1:]]
-        if len(reasons) > _MOST_REASONS:
-            some.append(f"and {len(reasons) - _MOST_REASONS:,} more")
+        if status == "met" and len(found) > 1:
+            return RequirementAudit(limit.text, status, f"all {len(found):,} values keep the limit")
+        some = [limit.judge(one)[1] for one in found[:_MOST_REASONS]]
+        if len(held) > 1:
+            some[0] = f"{len(found):,} of {len(held):,} values: {some[0]}"
+        if len(found) > _MOST_REASONS:
+            some.append(f"and {len(found) - _MOST_REASONS:,} more")
         return RequirementAudit(limit.text, status, "; ".join(some))
     raise ValueError("there is nothing to judge")
