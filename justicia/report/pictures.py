@@ -93,7 +93,7 @@ def chart(groups: Sequence[tuple[str, str, Enclosure | None, Mapping[str, Any] |
         The last as in the JSON: ``value``, ``lo`` and ``hi``.
     """
     ends = [float(rate.hi) for _, _, rate, _ in groups if rate is not None]
-    ends += [float(sample["hi"]) for _, _, _, sample in groups if sample is not None]
+    ends += [float(_end(sample, "hi")) for _, _, _, sample in groups if sample is not None]
     if not ends:
         return None
     step, top = _scale(max(ends))
@@ -130,7 +130,9 @@ def _bar(name: str, mark: str, rate: Enclosure | None, sample: Mapping[str, Any]
         lo, hi = float(rate.lo), float(rate.hi)
         says.append(f"verified {lo:.4f}" if rate.exact else f"verified {lo:.4f} to {hi:.4f}")
     if sample is not None:
-        says.append(f"rows {sample['value']:.4f}, interval {sample['lo']:.4f} to {sample['hi']:.4f}")
+        says.append(f"rows {sample['value']:.4f}")
+        if sample["lo"] is not None and sample["hi"] is not None:
+            says[-1] += f", interval {sample['lo']:.4f} to {sample['hi']:.4f}"
     return Bar(
         name=name,
         mark=mark,
@@ -139,9 +141,14 @@ def _bar(name: str, mark: str, rate: Enclosure | None, sample: Mapping[str, Any]
         hi=None if rate is None else place(float(rate.hi)),
         middle=None if rate is None else place(rate.middle),
         rows=None if sample is None else place(float(sample["value"])),
-        rows_lo=None if sample is None else place(float(sample["lo"])),
-        rows_hi=None if sample is None else place(float(sample["hi"])),
+        rows_lo=None if sample is None else place(float(_end(sample, "lo"))),
+        rows_hi=None if sample is None else place(float(_end(sample, "hi"))),
     )
+
+
+def _end(sample: Mapping[str, Any], end: str) -> Any:
+    """An end of the interval of a rate; the rate itself where there is none."""
+    return sample["value"] if sample[end] is None else sample[end]
 
 
 def graph(parents: Mapping[str, Sequence[str]]) -> Graph | None:

@@ -231,7 +231,7 @@ def _row(group: Json, marks: dict[str, str]) -> GroupRow:
         "shifted": text(rate if shift is not None else None),
         "remaining": text(_narrowest(rate)),
         "rows": sample(rows),
-        "interval": "–" if rows is None else f"{rows['lo']:.4f} to {rows['hi']:.4f}",
+        "interval": _ends_of(rows),
         "positives": "–" if group.get("positives") is None else f"{group['positives']:,}",
         "negatives": "–" if group.get("negatives") is None else f"{group['negatives']:,}",
         "tpr": text(group.get("tpr")),
@@ -242,9 +242,16 @@ def _row(group: Json, marks: dict[str, str]) -> GroupRow:
         "rows_precision": sample(group.get("sample_precision")),
     }
     found = enclosure(_rate(group))
-    off = found is not None and rows is not None and (found.hi < rows["lo"] or found.lo > rows["hi"])
+    ends = enclosure(rows)
+    off = found is not None and ends is not None and (found.hi < ends.lo or found.lo > ends.hi)
     values = [shown(value, 60) for value in group["group"].values()]
     return GroupRow(values, name, cells, marks.get(name, ""), off, group.get("note") or "")
+
+
+def _ends_of(rows: Json | None) -> str:
+    """The interval of a rate among the rows."""
+    ends = enclosure(rows)
+    return "–" if ends is None else f"{float(ends.lo):.4f} to {float(ends.hi):.4f}"
 
 
 def _of_bootstrap(held: Json | None) -> Json | None:

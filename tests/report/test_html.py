@@ -160,6 +160,17 @@ def test_bounds_and_undefined_values_are_no_numbers(audit):
     assert "÷ 0" not in rows["disparate impact"][0]
 
 
+def test_a_rate_of_the_rows_without_an_interval_is_shown_alone(audit):
+    held = copy.deepcopy(audit.to_dict())
+    for group in held["groupings"][0]["groups"]:
+        group["sample_rate"].update(lo=None, hi=None)
+    page = parsed(render_html(held))
+    assert [row[4:6] for row in _table(page, "Groups")[1:]] == [["0.7500", "–"], ["0.2500", "–"]]
+    drawings = [svg for svg in page.iter("svg") if svg.get("role") == "img"]
+    assert drawings[0].get("aria-label") == "m: verified 0.7500; rows 0.7500"
+    assert "None" not in _text(page.find(".//main"))
+
+
 def test_many_groups_are_shown_from_both_ends_and_all_in_the_table(audit):
     held = copy.deepcopy(audit.to_dict())
     grouping = held["groupings"][0]
