@@ -311,7 +311,9 @@ def _mad_interval(point: np.ndarray, drawn: np.ndarray, confidence: float) -> tu
     if not len(drawn):
         return None, None
     off = drawn - point
-    unit = np.sqrt((off * off).mean(axis=0))
-    largest = (np.abs(off) / np.where(unit > 0, unit, 1.0)).max(axis=1)
-    most = float(np.quantile(largest, round(confidence, 12), method="higher"))
-    return mad_range(np.maximum(point - most * unit, 0.0), np.minimum(point + most * unit, 1.0))
+    # Noise takes off more of a larger similarity: bands are around the scores, and around these less their bias.
+    bias, unit = off.mean(axis=0), off.std(axis=0)
+    largest = (np.abs(off - bias) / np.where(unit > 0, unit, 1.0)).max(axis=1)
+    width = float(np.quantile(largest, round(confidence, 12), method="higher")) * unit
+    low, high = np.minimum(point, point - bias) - width, np.maximum(point, point - bias) + width
+    return mad_range(np.maximum(low, 0.0), np.minimum(high, 1.0))

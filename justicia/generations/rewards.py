@@ -152,6 +152,8 @@ class FairnessReward:
         ):  # fmt: skip
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
                 raise InputError(f"{what} is a number between {low:g} and {high:g}, not {value!r}")
+        if unknown is not None and (not isinstance(unknown, (int, float)) or not math.isfinite(unknown)):
+            raise InputError(f"unknown is a reward, or None, not {unknown!r}")
         held = dict.fromkeys(self.domains, 1 / len(self.domains)) if weights is None else dict(weights)
         if set(held) != set(self.domains):
             raise InputError(f"weights are of {listed(held)}, and attributes are {listed(self.domains)}")

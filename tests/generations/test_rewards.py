@@ -47,6 +47,7 @@ def test_rewards_are_of_the_outputs_of_their_own_prompt():
     mixed = [3, 9, 0, 11, 5, 7, 1, 10, 2, 8, 4, 6]
     shuffled = reward([prompts[place] for place in mixed], [completions[place] for place in mixed])
     assert shuffled == [found[place] for place in mixed]
+    assert reward(prompts=prompts, completions=completions, topic=["x"] * 12) == found
     assert reward.__name__ == "fairness_reward"
     assert reward([], []) == []
 
@@ -151,6 +152,7 @@ def test_state_goes_on_where_it_was():
         (lambda: FairnessReward(GENDER, decay=0), "decay is a number"),
         (lambda: FairnessReward(GENDER, epsilon=0), "epsilon is a number"),
         (lambda: FairnessReward(GENDER, table="runing"), "did you mean running"),
+        (lambda: FairnessReward(GENDER, unknown="low"), "unknown is a reward"),
         (lambda: FairnessReward(GENDER)(["p"], ["x"]), "needs label="),
         (lambda: FairnessReward(GENDER).of_labels(["p"], ["mael"]), "'mael' is outside the domain.*did you mean male"),
         (lambda: FairnessReward(GENDER).of_labels(["p"], []), "1 prompts and 0 outputs"),
