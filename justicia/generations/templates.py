@@ -13,6 +13,7 @@ for all. Prompts that differ in the group cue alone share a pair.
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,6 +43,8 @@ __all__ = [
 ]
 
 PROMPTS_SCHEMA = "justicia.generations.prompts/1"
+
+logger = logging.getLogger(__name__)
 
 MOST_PROMPTS = 1_000_000
 
@@ -119,8 +122,27 @@ class Prompts:
         return written(table_text(self.frame, path), path)
 
 
+def _whole(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def table_text(frame: pd.DataFrame, path: Any = None) -> str:
-    """A table as CSV, or as JSON lines by the ending of the file that it is for."""
+    """A table as CSV, or as JSON lines by the ending of the file that it is for.
+
+    Halves of surrogate pairs, which broken answers have and UTF-8 has not, are written as U+FFFD, with a warning.
+    """
+    broken = 0
+    for name in frame.select_dtypes("object").columns:
+        halved = [isinstance(value, str) and has_half_pairs(value) for value in frame[name]]
+        if any(halved):
+            broken += sum(halved)
+            frame = frame.assign(**{name: [_whole(value) for value in frame[name]]})
+    if broken:
+        logger.warning(
+            "%s broken: half of a surrogate pair is written as U+FFFD", counted(broken, "text is", "texts are")
+        )
     if path is not None and Path(path).suffix.lower() in (".jsonl", ".ndjson", ".jsonlines"):
         return frame.to_json(orient="records", lines=True, force_ascii=False)
     return frame.to_csv(index=False, lineterminator="\n")
