@@ -134,7 +134,7 @@ def table_text(frame: pd.DataFrame, path: Any = None) -> str:
     Halves of surrogate pairs, which broken answers have and UTF-8 has not, are written as U+FFFD, with a warning.
     """
     broken = 0
-    for name in frame.select_dtypes("object").columns:
+    for name in [name for name in frame.columns if frame[name].dtype.kind == "O"]:
         halved = [isinstance(value, str) and has_half_pairs(value) for value in frame[name]]
         if any(halved):
             broken += sum(halved)
