@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from justicia.generations.games import ShieldProof, verify_shield
     from justicia.generations.language import criteria
     from justicia.generations.language_results import LanguageReport
+    from justicia.generations.plans import PromptPlan, read_plan
     from justicia.generations.polarity import text_polarity
     from justicia.generations.polarity_results import PolarityReport, ScoreReport
     from justicia.generations.results import RunResult, SequenceReport, Witness
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from justicia.generations.shielding import shielded
     from justicia.generations.simulation import Simulation, simulate
     from justicia.generations.spec import Attribute, Spec, read_spec
-    from justicia.generations.templates import PromptPlan, Prompts, expand_prompts, read_plan
+    from justicia.generations.templates import Prompts, expand_prompts
     from justicia.generations.vectors import WordVectors, load_vectors
 
 __all__ = [
@@ -78,6 +79,7 @@ _MODULES = {
     "games": ("ShieldProof", "verify_shield"),
     "language": ("criteria",),
     "language_results": ("LanguageReport",),
+    "plans": ("PromptPlan", "read_plan"),
     "polarity": ("text_polarity",),
     "polarity_results": ("PolarityReport", "ScoreReport"),
     "results": ("RunResult", "SequenceReport", "Witness"),
@@ -86,7 +88,7 @@ _MODULES = {
     "shielding": ("shielded",),
     "simulation": ("Simulation", "simulate"),
     "spec": ("Attribute", "Spec", "read_spec"),
-    "templates": ("PromptPlan", "Prompts", "expand_prompts", "read_plan"),
+    "templates": ("Prompts", "expand_prompts"),
     "vectors": ("WordVectors", "load_vectors"),
 }
 
