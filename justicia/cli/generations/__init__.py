@@ -26,7 +26,7 @@ def generations() -> None:
     justicia generations check t.csv --spec spec.yml
     justicia generations seq   t.csv --attr gender --domain female,male --beta 20 --by run
     justicia generations cover t.csv --spec spec.yml --t 2 --suggest 5
-    justicia generations enforce labels.jsonl --spec spec.yml --state s.json --out decisions.jsonl
+    justicia generations enforce labels.jsonl --spec spec.yml --attr gender --state s.json --out decisions.jsonl
     justicia generations simulate --values 4 --beta 12 --generator zipf --fail .05 --margin 2
 
     \b

@@ -44,7 +44,7 @@ def enforce(labels: str, **options: Any) -> int:
     and whether this one is taken. The first line written comes before any is read. Exit code 1 when a value was missed.
 
     \b
-    justicia generations enforce labels.jsonl --spec spec.yml --state s.json --out decisions.jsonl
+    justicia generations enforce labels.jsonl --spec spec.yml --attr gender --state s.json --out decisions.jsonl
     """  # noqa: D301 (click reads the escape)
     from dataclasses import replace
 
