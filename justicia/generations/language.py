@@ -185,6 +185,7 @@ def _report(source: Source, settings: Settings) -> LanguageReport:
     elif settings.model == "none" and "none" not in source.columns:
         settings = replace(settings, model=None)
     rows = LanguageRows(source, settings)
+    settings = rows.settings
     n_models = 1 if rows.models is None else len(rows.models.values)
     names: tuple[str | None, ...] = (None,) if rows.models is None else rows.models.values
     of_model = np.zeros(len(rows), dtype=np.int64) if rows.models is None else rows.models.codes
@@ -275,6 +276,8 @@ def _criteria(
             correct = right[responses.codes] & (place[responses.codes] == truth.codes)
             outcome = Coded("accuracy", np.where(correct, 0, 1), ("correct", "not correct"))
             found.append(_criterion("accuracy", rows, known, outcome, None, model, settings))
+        else:
+            logger.info("no response is a value of %s: there is no accuracy", shown(truth.name))
     refusing = np.array([value in settings.refusals for value in responses.values], dtype=bool)
     if refusing.any():
         outcome = Coded("refusals", np.where(refusing[responses.codes], 0, 1), ("refused", "not refused"))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from justicia.generations.language_results import Settings
@@ -20,8 +23,16 @@ from justicia.generations.table import selected_rows
 __all__ = ["LanguageRows"]
 
 
+def _named(settings: Settings, values: Sequence[str]) -> Settings:
+    """The settings with refusals and unknown as the table writes them, whatever its capitals."""
+    words = {word.casefold() for word in settings.refusals}
+    found = tuple(value for value in values if value.casefold() in words)
+    unknown = [value for value in values if value.casefold() == settings.unknown.casefold()]
+    return replace(settings, refusals=found or settings.refusals, unknown=unknown[0] if unknown else settings.unknown)
+
+
 class LanguageRows:
-    """The columns of the rows that are judged."""
+    """The columns of the rows that are judged; `settings` has refusals and unknown as they are written there."""
 
     def __init__(self, source: Source, settings: Settings) -> None:
         selected = selected_rows(source, settings.where)
@@ -32,7 +43,8 @@ class LanguageRows:
         self.left_out = total - len(rows)
         self.groups = coded_column(source, settings.group, "group column", rows)
         raw = coded_column(source, settings.response, "response column", rows, MOST_VALUES)
-        self.responses = coded_responses(raw, settings.refusals, settings.unknown)
+        self.settings = _named(settings, raw.values)
+        self.responses = coded_responses(raw, self.settings.refusals, self.settings.unknown)
         self.truth = self._optional(source, settings.truth, "truth column", rows, MOST_VALUES)
         self.models = self._optional(source, settings.model, "model column", rows, MOST_VALUES)
         self.clusters = self._optional(source, settings.cluster, "cluster column", rows)
