@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from justicia.generations.labelling import Labelling, label_images
     from justicia.generations.language import criteria
     from justicia.generations.language_results import LanguageReport
+    from justicia.generations.plans import PromptPlan, read_plan
     from justicia.generations.polarity import text_polarity
     from justicia.generations.polarity_results import PolarityReport, ScoreReport
     from justicia.generations.results import RunResult, SequenceReport, Witness
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from justicia.generations.shielding import shielded
     from justicia.generations.simulation import Simulation, simulate
     from justicia.generations.spec import Attribute, Spec, read_spec
-    from justicia.generations.templates import PromptPlan, Prompts, expand_prompts, read_plan
+    from justicia.generations.templates import Prompts, expand_prompts
     from justicia.generations.vectors import WordVectors, load_vectors
 
 __all__ = [
@@ -103,6 +104,7 @@ _MODULES = {
     "labelling": ("Labelling", "label_images"),
     "language": ("criteria",),
     "language_results": ("LanguageReport",),
+    "plans": ("PromptPlan", "read_plan"),
     "polarity": ("text_polarity",),
     "rewards": ("FairnessReward",),
     "polarity_results": ("PolarityReport", "ScoreReport"),
@@ -112,7 +114,7 @@ _MODULES = {
     "shielding": ("shielded",),
     "simulation": ("Simulation", "simulate"),
     "spec": ("Attribute", "Spec", "read_spec"),
-    "templates": ("PromptPlan", "Prompts", "expand_prompts", "read_plan"),
+    "templates": ("Prompts", "expand_prompts"),
     "vectors": ("WordVectors", "load_vectors"),
 }
 

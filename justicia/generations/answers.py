@@ -103,6 +103,8 @@ def label_answers(
     >>> held.frame["label"].tolist()
     ['yes', 'refusal', 'unknown']
     """
+    import pandas as pd
+
     with Announcements() as said:
         held = rules if isinstance(rules, AnswerRules) else read_rules(rules, **asked)
         source = read_generations(answers, delimiter=delimiter, encoding=encoding)
@@ -118,8 +120,9 @@ def label_answers(
                     "of this table, or drop it"
                 )
         found = [held.label(one) for one in _as_texts(frame[text])]
-        frame[label] = [one.label for one in found]
-        frame["matched"] = ["|".join(one.matched) for one in found]
+        # What a pattern extracts may be broken text, which pandas' own strings cannot hold.
+        frame[label] = pd.Series([one.label for one in found], index=frame.index, dtype=object)
+        frame["matched"] = pd.Series(["|".join(one.matched) for one in found], index=frame.index, dtype=object)
         values, numbers = np.unique([one.label for one in found], return_counts=True)
         counts = dict(zip(values.tolist(), numbers.tolist(), strict=True))
         overlapping = sum(len(one.matched) > 1 for one in found)
@@ -131,7 +134,11 @@ def _as_texts(column: Any) -> list[str]:
     import pandas as pd
 
     return [
-        "" if value is None or (not isinstance(value, (tuple, list)) and pd.isna(value)) else str(value)
+        " ".join(map(str, value))
+        if isinstance(value, (tuple, list))
+        else ""
+        if value is None or pd.isna(value)
+        else str(value)
         for value in column
     ]
 

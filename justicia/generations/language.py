@@ -32,14 +32,9 @@ from justicia.generations.language_results import (
     Refusals,
     Settings,
 )
+from justicia.generations.language_rows import LanguageRows
 from justicia.generations.language_tables import (
-    MOST_VALUES,
     Coded,
-    coded_column,
-    coded_responses,
-    joined_columns,
-    need_filled,
-    need_groups,
     pair_places,
 )
 from justicia.generations.model_contrasts import contrast_models
@@ -47,7 +42,6 @@ from justicia.generations.pairing import PairedResult, paired_result
 from justicia.generations.reading import Source, read_generations
 from justicia.generations.resampling import make_blocks
 from justicia.generations.strata import Stratum, make_stratum
-from justicia.generations.table import selected_rows
 from justicia.generations.verdicts import judge
 from justicia.metrics.intervals import wilson
 from justicia.progress import stage
@@ -183,36 +177,6 @@ def _columns(settings: Settings) -> set[str]:
     return named | {one for one in (settings.truth, settings.model, settings.cluster) if one is not None}
 
 
-class _Rows:
-    """The columns of the rows that are judged."""
-
-    def __init__(self, source: Source, settings: Settings) -> None:
-        selected = selected_rows(source, settings.where)
-        total = len(source.frame) if selected is None else len(selected)
-        groups = coded_column(source, settings.group, "group column", selected, MOST_VALUES)
-        kept = need_groups(groups, source)
-        rows = kept if selected is None else selected[kept]
-        self.left_out = total - len(rows)
-        self.groups = coded_column(source, settings.group, "group column", rows)
-        raw = coded_column(source, settings.response, "response column", rows, MOST_VALUES)
-        self.responses = coded_responses(raw, settings.refusals, settings.unknown)
-        self.truth = self._optional(source, settings.truth, "truth column", rows, MOST_VALUES)
-        self.models = self._optional(source, settings.model, "model column", rows, MOST_VALUES)
-        self.clusters = self._optional(source, settings.cluster, "cluster column", rows)
-        self.strata = [coded_column(source, name, "column", rows, MOST_VALUES) for name in settings.strata]
-        self.pairs = joined_columns(source, settings.pair, "pair column", rows)
-        need_filled((self.models, self.clusters, *self.strata), source)
-
-    def __len__(self) -> int:
-        return len(self.groups.codes)
-
-    @staticmethod
-    def _optional(
-        source: Source, name: str | None, what: str, rows: np.ndarray, most: int | None = None
-    ) -> Coded | None:
-        return None if name is None else coded_column(source, name, what, rows, most)
-
-
 def _report(source: Source, settings: Settings) -> LanguageReport:
     taken = (settings.group, settings.response, settings.truth, settings.cluster, *settings.strata)
     if settings.model is None and "model" in source.columns and "model" not in taken:
@@ -220,7 +184,8 @@ def _report(source: Source, settings: Settings) -> LanguageReport:
         settings = replace(settings, model="model")
     elif settings.model == "none" and "none" not in source.columns:
         settings = replace(settings, model=None)
-    rows = _Rows(source, settings)
+    rows = LanguageRows(source, settings)
+    settings = rows.settings
     n_models = 1 if rows.models is None else len(rows.models.values)
     names: tuple[str | None, ...] = (None,) if rows.models is None else rows.models.values
     of_model = np.zeros(len(rows), dtype=np.int64) if rows.models is None else rows.models.codes
@@ -266,7 +231,7 @@ def _report(source: Source, settings: Settings) -> LanguageReport:
     )
 
 
-def _say(rows: _Rows, is_answer: np.ndarray, settings: Settings) -> None:
+def _say(rows: LanguageRows, is_answer: np.ndarray, settings: Settings) -> None:
     left = int((~is_answer).sum())
     if left and settings.answered:
         logger.warning(
@@ -289,7 +254,7 @@ def _say(rows: _Rows, is_answer: np.ndarray, settings: Settings) -> None:
 
 
 def _criteria(
-    rows: _Rows, asked: np.ndarray, here: np.ndarray, model: str | None, settings: Settings
+    rows: LanguageRows, asked: np.ndarray, here: np.ndarray, model: str | None, settings: Settings
 ) -> list[Criterion]:
     """The criteria of one model; `asked` are the rows that they rest on, `here` all its rows."""
     responses, truth = rows.responses, rows.truth
@@ -311,6 +276,8 @@ def _criteria(
             correct = right[responses.codes] & (place[responses.codes] == truth.codes)
             outcome = Coded("accuracy", np.where(correct, 0, 1), ("correct", "not correct"))
             found.append(_criterion("accuracy", rows, known, outcome, None, model, settings))
+        else:
+            logger.info("no response is a value of %s: there is no accuracy", shown(truth.name))
     refusing = np.array([value in settings.refusals for value in responses.values], dtype=bool)
     if refusing.any():
         outcome = Coded("refusals", np.where(refusing[responses.codes], 0, 1), ("refused", "not refused"))
@@ -320,7 +287,7 @@ def _criteria(
 
 def _criterion(
     name: str,
-    rows: _Rows,
+    rows: LanguageRows,
     chosen: np.ndarray,
     outcome: Coded,
     given: Coded | None,
@@ -358,7 +325,7 @@ def _criterion(
     return Criterion(name, model, tuple(strata), _pool(strata, rows, settings))
 
 
-def _pool(strata: list[Stratum], rows: _Rows, settings: Settings) -> Pooled | None:
+def _pool(strata: list[Stratum], rows: LanguageRows, settings: Settings) -> Pooled | None:
     if len(strata) < 2:
         return None
     if rows.clusters is not None:
@@ -375,7 +342,7 @@ def _pool(strata: list[Stratum], rows: _Rows, settings: Settings) -> Pooled | No
     )
 
 
-def _refusals(rows: _Rows, here: np.ndarray, model: str | None, settings: Settings) -> Refusals:
+def _refusals(rows: LanguageRows, here: np.ndarray, model: str | None, settings: Settings) -> Refusals:
     values = rows.responses.values
     size = len(rows.groups.values)
     groups = rows.groups.codes[here]
@@ -393,7 +360,7 @@ def _refusals(rows: _Rows, here: np.ndarray, model: str | None, settings: Settin
     return Refusals(model, rows.groups.values, counts[0], counts[1], counts[2], lo, hi)
 
 
-def _pairs(rows: _Rows, names: tuple[str | None, ...], settings: Settings) -> list[PairedResult]:
+def _pairs(rows: LanguageRows, names: tuple[str | None, ...], settings: Settings) -> list[PairedResult]:
     if rows.pairs is None:
         return []
     places, models = pair_places(rows.pairs, rows.groups, rows.models)

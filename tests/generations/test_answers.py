@@ -124,6 +124,20 @@ def test_no_row_is_lost():
     assert any("1 prompt has no answer" in text for text in held.warnings)
 
 
+def test_broken_texts_of_json_lines_can_be_written(tmp_path, caplog):
+    (tmp_path / "a.jsonl").write_text(
+        '{"answer": "yes \\ud83d"}\n{"answer": "no \\ud83d\\ude00"}\n{"answer": ["a", "yes"]}\n'
+    )
+    held = generations.label_answers(tmp_path / "a.jsonl", {"yes": [], "no": []})
+    assert held.frame["label"].tolist() == ["yes", "no", "yes"]
+    for name in ("b.csv", "b.jsonl"):
+        held.to_text(tmp_path / name)
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert "yes \ufffd" in text
+        assert "no \U0001f600" in text
+    assert "1 text is broken" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("answers", "prompts", "said"),
     [

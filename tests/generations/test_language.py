@@ -265,6 +265,15 @@ class TestCriteria:
         assert answered.criterion("refusals").verdict == "fails"
         assert any("32 responses" in text for text in answered.warnings)
 
+    def test_capitals_of_refusals_do_not_matter(self):
+        frame = table(
+            ("F", "yes", 50), ("F", "Refusal", 30), ("M", "yes", 70), ("M", "REFUSAL", 5), ("M", "Unknown", 5)
+        )
+        report = generations.criteria(frame, "group", "response")
+        assert report.refusals[0].refused == (30, 5)
+        assert report.refusals[0].unknown == (0, 5)
+        assert report.responses == ("yes", "REFUSAL", "Refusal", "Unknown")
+
     def test_blanks_are_unknown_and_stay(self):
         frame = table(("F", "yes", 20), ("F", "", 20), ("M", "yes", 20), ("M", "unknown", 20))
         report = generations.criteria(frame, "group", "response")
