@@ -77,7 +77,6 @@ def folder(tmp_path_factory):
         f"a {one or other} in a coat" for one, other in zip(images["counterfactual"], shown, strict=True)
     ]
     images.to_csv(path / "images.csv", index=False)
-    labels.to_json(path / "t.jsonl", orient="records", lines=True)
     labels[["gender"]].to_json(path / "labels.jsonl", orient="records", lines=True)
     spec, *_ = (block.text for block in blocks("docs/generations.md") if "generations.spec/1" in block.text)
     (path / "spec.yml").write_text(spec, encoding="utf-8")
