@@ -44,7 +44,7 @@ __all__ = ["AssociationReport", "AxisAssociation", "ConceptSet", "Counterfactual
 logger = logging.getLogger(__name__)
 
 _FEW = 10
-_MOST_CONCEPTS = 20
+_MOST_CONCEPTS = 500
 
 
 @speaks_keywords
