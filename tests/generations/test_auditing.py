@@ -378,3 +378,12 @@ def test_scores_by_hand():
     counts = {row["group"]: row["counts"] for row in held.sections["scores"]["bins"]["groups"]}
     assert (sum(counts["F"]), sum(counts["M"])) == (3, 3)
     assert counts["F"][0] == counts["M"][-1] == 1
+
+
+def test_values_seen_with_unknown_labels():
+    """Of four values one occurs, and an unknown label shows one more at most."""
+    table = pd.DataFrame({"step": [1, 2, 3], "x": ["a", None, "a"]})
+    spec = {"attributes": {"x": list("abcd")}}
+    asked = ["values_seen<=.5", "values_seen>=.5", "values_seen>=.51"]
+    found = [one.status for one in made(table, spec, require=asked).requirements]
+    assert found == ["met", "undecided", "breached"]

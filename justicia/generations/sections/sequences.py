@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,16 +114,16 @@ def _compute(material: Material) -> tuple[Json, list[Quantity]]:
 
 
 def _quantities(question: Question, labels: Mapping[str, Labels]) -> Iterable[Quantity]:
-    values = 1
-    for name in question.attribute:
-        values *= len(labels[name].values)
+    held = product([labels[name] for name in question.attribute])
+    values = len(held.values)
     for one in question:
         where = {"attribute": ",".join(one.attribute)} | ({} if one.run is None else {"run": one.run})
         lo, hi = one.interval
         yield Quantity("least_beta", where, lo, hi, below=one.n)
         seen = values - len(one.missing)
-        most = values if one.eventual != "fails" and one.unknown else seen
-        yield Quantity("values_seen", where, seen / values, most / values)
+        # An unknown label adds one value at most, where a generation shows one.
+        most = min(values, seen + one.unknown * (1 if held.single else values))
+        yield Quantity("values_seen", where, Fraction(seen, values), Fraction(most, values))
         if one.frequency is not None:
             yield Quantity("frequency_difference", where, one.frequency.lo, one.frequency.hi)
 
