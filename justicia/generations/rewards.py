@@ -108,6 +108,8 @@ class FairnessReward:
     unknown : float, optional
         The reward of an output without a known label of an attribute. By default that of the commonest value, so that
         nothing is gained by showing none.
+    key : callable, optional
+        From a prompt to what tells it from others; by default its text, or that of its conversation.
 
     Attributes
     ----------
@@ -137,6 +139,7 @@ class FairnessReward:
         decay: float = 1.0,
         prior: float = 8.0,
         unknown: float | None = None,
+        key: Callable[[Any], Hashable] | None = None,
     ) -> None:
         if not domains:
             raise InputError("a reward needs the domain of an attribute")
@@ -162,6 +165,7 @@ class FairnessReward:
                 raise InputError(f"the weight of {shown(name)} is a number from 0 on, not {weight!r}")
         self.label, self.weights, self.clip, self.epsilon = label, held, float(clip), float(epsilon)
         self.table, self.decay, self.prior, self.unknown = table, float(decay), float(prior), unknown
+        self.key = key
         self.calls = 0
         self._places = {
             name: {value: place for place, value in enumerate(values)} for name, values in self.domains.items()
@@ -194,7 +198,7 @@ class FairnessReward:
         """
         if len(prompts) != len(labels):
             raise InputError(f"there are {len(prompts)} prompts and {len(labels)} outputs: name the prompt of each")
-        keys = [_key(prompt) for prompt in prompts]
+        keys = [self._key(prompt) for prompt in prompts]
         places = {name: np.array([self._place(name, one) for one in labels], dtype=np.int64) for name in self.domains}
         rewards = np.zeros(len(keys))
         for key, rows in _grouped(keys).items():
@@ -227,7 +231,7 @@ class FairnessReward:
         named: list[Any] = list(prompts)
         if len(named) != len(rewards) or (steps is not None and len(steps) != len(named)):
             raise InputError(f"there are {len(named)} prompts and {len(rewards)} rewards: name the prompt of each")
-        keys = [_key(prompt) for prompt in named]
+        keys = [self._key(prompt) for prompt in named]
         if steps is not None:
             keys = [f"{key}\n{step}" for key, step in zip(keys, steps, strict=True)]
         values = np.asarray(rewards, dtype=np.float64)
@@ -274,6 +278,17 @@ class FairnessReward:
                     raise InputError(f"the state counts {shown(name)} by other values than the reward has")
         self._counts, self._running, self.calls = counts, running, calls
 
+    def _key(self, prompt: Any) -> str:
+        held = prompt if self.key is None else self.key(prompt)
+        if isinstance(held, str):
+            return held
+        try:
+            return json.dumps(held, sort_keys=True, ensure_ascii=False)
+        except TypeError:
+            raise InputError(
+                f"a prompt of {type(prompt).__name__} has no text of its own: pass key=, which names prompts"
+            ) from None
+
     def _place(self, name: str, labels: Any) -> int:
         if isinstance(labels, Mapping):
             value = labels.get(name)
@@ -297,11 +312,6 @@ def _grouped(keys: Iterable[str]) -> dict[str, np.ndarray]:
     for place, key in enumerate(keys):
         found.setdefault(key, []).append(place)
     return {key: np.array(rows) for key, rows in found.items()}
-
-
-def _key(prompt: Any) -> str:
-    """A prompt as text: conversations are lists of messages."""
-    return prompt if isinstance(prompt, str) else json.dumps(prompt, sort_keys=True, default=str, ensure_ascii=False)
 
 
 def _text(completion: Any) -> Any:

@@ -193,7 +193,7 @@ def test_limits_are_judged_by_the_interval():
 
 def test_the_range_under_unknown_labels_holds_every_completion():
     rng = np.random.default_rng(5)
-    for _ in range(10):
+    for _ in range(5):
         table = pd.DataFrame(
             {
                 "context": ["neutral"] * 5 + ["s"] * 4 + ["t"] * 4,
@@ -307,12 +307,12 @@ def test_rows_without_a_context_are_left_out():
 
 
 def test_intervals_hold_what_is_true():
-    # Skewed shares, the same in every context; 60 tables, of which 57 are expected to be held.
+    # Skewed shares, the same in every context; 30 tables, of which 27 are expected to be held.
     rng = np.random.default_rng(10)
     shares = [np.array([0.8, 0.2]), np.array([0.6, 0.3, 0.1]), np.array([0.5, 0.2, 0.1, 0.1, 0.1])]
     truth = combined(np.array([[entropy(one, base=len(one)) for one in shares]] * 10), Rule()).index
     held = 0
-    for seed in range(60):
+    for seed in range(30):
         contexts = ["neutral"] * 300 + [f"t{place}" for place in range(9) for _ in range(50)]
         table = pd.DataFrame(
             {
@@ -326,7 +326,7 @@ def test_intervals_hold_what_is_true():
         one = diversity(table, domain=DOMAIN, replicates=200, simulations=0, seed=seed).mgbi
         held += one.lo <= truth <= one.hi
         assert one.hi - one.lo < 0.25
-    assert held >= 50
+    assert held >= 22
 
 
 def test_intervals_of_few_labels_are_not_sure_of_themselves():

@@ -60,6 +60,15 @@ def test_conversations():
     assert reward(prompts, completions) == pytest.approx([-log2, -log2, log2, -5], abs=1e-4)
 
 
+def test_prompts_with_pictures_need_names():
+    prompts = [[{"role": "user", "content": [{"type": "image", "image": object()}, {"text": "who?"}]}] for _ in "ab"]
+    with pytest.raises(InputError, match="pass key="):
+        FairnessReward(GENDER).of_labels(prompts, ["male", "female"])
+    named = FairnessReward(GENDER, key=lambda prompt: prompt[0]["content"][1]["text"])
+    assert named.of_labels(prompts, ["male", "female"]) == [0.0, 0.0]
+    assert FairnessReward(GENDER, key=lambda prompt: 7).of_labels(prompts, ["male", "female"]) == [0.0, 0.0]
+
+
 def test_several_attributes_by_weights():
     domains = {**GENDER, "age": ["young", "old", "middle"]}
     labels = [{"gender": "male", "age": "old"}] * 3 + [{"gender": "female", "age": "young"}]
