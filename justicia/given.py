@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import numpy as np
 from justicia.encoders.lifting import lift
 from justicia.errors import InputError, PopulationFileError
 from justicia.given_people import GivenPeople
-from justicia.population import STRUCTURES
+from justicia.population import STRUCTURES, Domain
 from justicia.population.coarsening import coarsened, possible_cells
 from justicia.population.networks import Network, file_of_network, read_given
 from justicia.population.networks.mixed import MixedNetwork
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.encoders import Decision
-    from justicia.models import OneHotExpansion
-    from justicia.population import Domain, Population
+    from justicia.models import FittedModel, OneHotExpansion
+    from justicia.population import Population
+    from justicia.population.domain import Feature
     from justicia.solvers import Solver
     from justicia.tables import Grouping, Roles, Table
 
-__all__ = ["Given", "Seen", "given_bins", "given_groupings", "label_of", "settle_population", "with_values"]
+__all__ = ["Given", "Seen", "encode_under", "given_bins", "given_groupings", "label_of", "settle_population"]
 
 logger = logging.getLogger(__name__)
 
@@ -134,6 +136,54 @@ def given_bins(
             cut = f"cut at {listed(held[name])}" if name in held else "not cut"
             raise PopulationFileError(f"--bins {name}: in the population {file.name or 'given'} the column is {cut}")
     return held
+
+
+_FEWER = 33
+"""Numbers of a column with a density that are enough where what the score does between them is known."""
+_FEW_CHOICES = 1 << 12
+"""Of all states of a network together: then all choices of them are looked at one by one."""
+
+
+def encode_under(
+    file: PopulationFile | Network | None, fitted: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]
+) -> tuple[pd.DataFrame, Decision, Domain]:
+    """Encode a model for a table, and for a population that is given.
+
+    Of a column with a density, a tree finds its thresholds by itself, and a straight score is known by the ends: few
+    numbers serve. Only a score that bends is asked about many.
+
+    Returns
+    -------
+    frame : DataFrame of shape (n_rows, n_columns)
+        The same rows, in types that hold the population's values.
+    decision : Decision
+    domain : Domain
+    """
+    from justicia import encoders
+
+    if not isinstance(file, PopulationFile):
+        return (frame, *encoders.encode(fitted, frame, favorable))
+    network = file.network
+    if network is not None and network.numeric:
+        choices = math.prod(len(variable.states) for variable in network.variables.values())
+        if choices <= _FEW_CHOICES:
+            fewer = [_thinned(one) if one.name in network.numeric else one for one in file.domain.features]
+            widened, looked_at = with_values(frame, Domain(tuple(fewer)))
+            decision, domain = encoders.encode(fitted, looked_at, favorable)
+            held = [feature for feature in domain.features if feature.name in network.numeric]
+            if all(feature.affine or not feature.by_value for feature in held):
+                return widened, decision, domain
+    frame, looked_at = with_values(frame, file.domain)
+    return (frame, *encoders.encode(fitted, looked_at, favorable))
+
+
+def _thinned(feature: Feature) -> Feature:
+    """The feature with some of its edges, the first and the last among them."""
+    edges = feature.edges
+    if edges is None or len(edges) <= _FEWER:
+        return feature
+    kept = edges[np.linspace(0, len(edges) - 1, _FEWER).astype(np.int64)]
+    return replace(feature, labels=("",) * (len(kept) + 1), representatives=(*kept.tolist(), kept[-1]), edges=kept)
 
 
 def with_values(frame: pd.DataFrame, domain: Domain) -> tuple[pd.DataFrame, pd.DataFrame]:

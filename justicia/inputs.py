@@ -398,14 +398,17 @@ def collapse_one_hot(
     frame = _widened(table.frame[list(expansion.inputs)], fitted)
     again = expansion.transform(frame)
     for name in columns:
-        if name not in expansion.inputs and not (again[name] == table.frame[name]).all():
+        if name not in expansion.inputs and (again[name].to_numpy() != table.frame[name].to_numpy()).any():
             raise EncodingMismatchError(f"column {name!r} cannot be told from its one-hot feature: pass --one-hot none")
+    expansion.keep(frame, again)
     return Collapsed(models.expanded(fitted, expansion), table, frame, held, expansion)
 
 
 def drop_missing(seen: Collapsed, groupings: Sequence[Sequence[str]]) -> tuple[Collapsed, np.ndarray]:
     """Leave out the people who have no value in a sensitive column, and count them; also which rows are kept."""
     table, kept = table_with_groups(seen.table, groupings)
+    if seen.expansion is not None:
+        seen.expansion.forget()
     return replace(seen, table=table, frame=seen.frame[kept].reset_index(drop=True)), kept
 
 

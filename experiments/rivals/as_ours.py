@@ -1,8 +1,8 @@
 """FairSquare's programs as models and populations of ours, and as people that are drawn.
 
-A tree of a program's tests becomes a fitted scikit-learn tree whose columns are the draws. A test of several normal draws
-becomes a column of its own, their weighted sum, which is normal given the columns before it. Where all that the program
-does is to compare one affine score with a number for each protected group, it becomes a logistic regression.
+A tree of a program's tests becomes a fitted scikit-learn tree whose columns are the draws. A test of several normal
+draws becomes a column of its own, their weighted sum, which is normal given the columns before it. Where all that the
+program does is to compare one affine score with a number for each protected group, it becomes a logistic regression.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.rivals.programs import Affine, Branch, Draw, Leaf, Program, Test, tests_of
+from experiments.rivals.programs import Branch, Draw, Leaf, Program, tests_of
 from justicia.errors import InputError
 
 __all__ = ["Question", "drawn", "question"]
@@ -67,10 +67,8 @@ def question(program: Program, n_rows: int = 200, seed: int = 0) -> Question:
         When sums of normal draws that are compared depend on one another wholly.
     """
     tree, draw = program.tree, program.protected
-    favored, qualified = (
-        _mapped(tree, lambda leaf: leaf.favored and leaf.qualified),
-        _mapped(tree, lambda leaf: leaf.qualified),
-    )
+    favored = _mapped(tree, lambda leaf: leaf.favored and leaf.qualified)
+    qualified = _mapped(tree, lambda leaf: leaf.qualified)
     columns = list(dict.fromkeys([((draw, 1.0),), *(test.terms for test in tests_of(favored))]))
     columns += [terms for terms in dict.fromkeys(test.terms for test in tests_of(qualified)) if terms not in columns]
     score = _single_score(favored, draw) if qualified is True else None
@@ -107,7 +105,7 @@ def _name(terms: Terms, at: int) -> str:
 
 
 def _single_score(tree: Any, draw: Draw) -> tuple[Terms, list[float]] | None:
-    """Weights of one score whose sign decides in every step of a draw, and its constant in each; None: there is none."""
+    """Weights of the one score whose sign decides in every step of a draw, and its constants; None: there is none."""
     constants: list[float] = []
     found: set[Any] = set()
     for cell in range(len(draw.steps)):

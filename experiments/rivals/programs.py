@@ -2,11 +2,11 @@
 
 A program draws numbers (`gaussian(mean, variance)`, `step([(from, to, probability), …])`), computes affine scores,
 branches, and says who is protected (`sensitiveAttribute`), who counts (`qualified`) and who is favored
-(`fairnessTarget`). `read_program` runs it with the draws as unknowns, which gives a decision tree: every test is an affine
-function of the draws being negative, or which of its steps a draw is in.
+(`fairnessTarget`). `read_program` runs it with the draws as unknowns, which gives a decision tree: every test is an
+affine function of the draws being negative, or which of its steps a draw is in.
 
-The larger of two numbers, `if b > a: a = b`, stays one thing until it is compared: an affine function that rises with it
-is negative when it is so with both numbers in its place, one that falls when it is so with either.
+The larger of two numbers, `if b > a: a = b`, stays one thing until it is compared: an affine function that rises with
+it is negative when it is so with both numbers in its place, one that falls when it is so with either.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Affine:
     constant: float = 0.0
 
     def plus(self, other: Affine, times: float = 1.0) -> Affine:
-        """This and so many times the other."""
+        """Both added, the other so many times."""
         held = dict(self.terms)
         for term, weight in other.terms:
             held[term] = held.get(term, 0.0) + times * weight

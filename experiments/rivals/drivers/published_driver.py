@@ -2,10 +2,10 @@
 
     python published_driver.py QUESTION.json
 
-The question names a table of numbers without a label, sensitive columns as it wants them (`race` for `race_0`, `race_1`,
-…), the encoding and its options, and a model: nodes of a tree, or weights. Its imports come first and are not counted.
-What it was written for and today's Python lacks is put in place: `fractions.gcd`, and empty modules for `cplex` and
-`Orange`, which only learning rules needs.
+The question names a table of numbers without a label, sensitive columns as it wants them (`race` for `race_0`,
+`race_1`, …), the encoding and its options, and a model: nodes of a tree, or weights. Its imports come first and are
+not counted. What it was written for and today's Python lacks is put in place: `fractions.gcd`, and empty modules for
+`cplex` and `Orange`, which only learning rules needs.
 """
 
 import fractions
