@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.rivals.programs import Branch, Draw, Leaf, Program, tests_of
+from experiments.rivals.programs import Branch, Draw, Leaf, Program, all_tests
 from justicia.errors import InputError
 
 __all__ = ["Question", "drawn", "question"]
@@ -69,8 +69,8 @@ def question(program: Program, n_rows: int = 200, seed: int = 0) -> Question:
     tree, draw = program.tree, program.protected
     favored = _mapped(tree, lambda leaf: leaf.favored and leaf.qualified)
     qualified = _mapped(tree, lambda leaf: leaf.qualified)
-    columns = list(dict.fromkeys([((draw, 1.0),), *(test.terms for test in tests_of(favored))]))
-    columns += [terms for terms in dict.fromkeys(test.terms for test in tests_of(qualified)) if terms not in columns]
+    columns = list(dict.fromkeys([((draw, 1.0),), *(test.terms for test in all_tests(favored))]))
+    columns += [terms for terms in dict.fromkeys(test.terms for test in all_tests(qualified)) if terms not in columns]
     score = _single_score(favored, draw) if qualified is True else None
     if score is not None:
         terms, constants = score

@@ -107,8 +107,7 @@ def _called(place: Place, driver: str) -> list[str]:
     folder, python = place.folder(), place.interpreter()
     if folder is None or python is None:
         raise FileNotFoundError(f"{place.name} is not there")
-    # FairSquare has assertions that rounding breaks: without them it goes on.
-    return [str(python), "-O", "-u", str(DRIVERS / driver), str(folder)]
+    return [str(python), "-u", str(DRIVERS / driver), str(folder)]
 
 
 def _number(text: str) -> float | None:

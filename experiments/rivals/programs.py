@@ -19,7 +19,7 @@ from typing import Any
 
 from justicia.errors import InputError
 
-__all__ = ["Affine", "Branch", "Draw", "Leaf", "Program", "Test", "read_program", "tests_of"]
+__all__ = ["Affine", "Branch", "Draw", "Leaf", "Program", "Test", "all_tests", "read_program"]
 
 
 @dataclass(frozen=True)
@@ -369,9 +369,9 @@ def _branch(test: Test, yes: Branch | Leaf, no: Branch | Leaf) -> Branch | Leaf:
     return yes if yes == no else Branch(test, yes, no)
 
 
-def tests_of(tree: Branch | Leaf) -> Iterator[Test]:
+def all_tests(tree: Branch | Leaf) -> Iterator[Test]:
     """All tests of a tree, from its root on."""
     if isinstance(tree, Branch):
         yield tree.test
-        yield from tests_of(tree.yes)
-        yield from tests_of(tree.no)
+        yield from all_tests(tree.yes)
+        yield from all_tests(tree.no)
