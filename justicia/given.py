@@ -17,7 +17,7 @@ from justicia.errors import InputError, PopulationFileError
 from justicia.given_people import GivenPeople
 from justicia.population import STRUCTURES, Domain
 from justicia.population.coarsening import coarsened, possible_cells
-from justicia.population.networks import Network, file_of_network, read_given
+from justicia.population.networks import Network, file_of_network, numbers_of, read_given
 from justicia.population.networks.mixed import MixedNetwork
 from justicia.population.reach import known_values, reach
 from justicia.population.stored import PopulationFile
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from justicia.encoders import Decision
     from justicia.models import FittedModel, OneHotExpansion
     from justicia.population import Population
-    from justicia.population.domain import Feature
     from justicia.solvers import Solver
     from justicia.tables import Grouping, Roles, Table
 
@@ -138,8 +137,6 @@ def given_bins(
     return held
 
 
-_FEWER = 33
-"""Numbers of a column with a density that are enough where what the score does between them is known."""
 _FEW_CHOICES = 1 << 12
 """Of all states of a network together: then all choices of them are looked at one by one."""
 
@@ -164,26 +161,21 @@ def encode_under(
     if not isinstance(file, PopulationFile):
         return (frame, *encoders.encode(fitted, frame, favorable))
     network = file.network
-    if network is not None and network.numeric:
-        choices = math.prod(len(variable.states) for variable in network.variables.values())
-        if choices <= _FEW_CHOICES:
-            fewer = [_thinned(one) if one.name in network.numeric else one for one in file.domain.features]
-            widened, looked_at = with_values(frame, Domain(tuple(fewer)))
-            decision, domain = encoders.encode(fitted, looked_at, favorable)
-            held = [feature for feature in domain.features if feature.name in network.numeric]
-            if all(feature.affine or not feature.by_value for feature in held):
-                return widened, decision, domain
-    frame, looked_at = with_values(frame, file.domain)
+    if network is None or not network.numeric:
+        frame, looked_at = with_values(frame, file.domain)
+        return (frame, *encoders.encode(fitted, looked_at, favorable))
+    if math.prod(len(variable.states) for variable in network.variables.values()) <= _FEW_CHOICES:
+        widened, looked_at = with_values(frame, file.domain)
+        decision, domain = encoders.encode(fitted, looked_at, favorable)
+        held = [feature for feature in domain.features if feature.name in network.numeric]
+        if all(feature.affine or not feature.by_value for feature in held):
+            return widened, decision, domain
+    many = {
+        feature.name: feature for feature in numbers_of(network, set(network.numeric) & set(frame.columns), few=False)
+    }
+    features = tuple(many.get(feature.name, feature) for feature in file.domain.features)
+    frame, looked_at = with_values(frame, Domain(features))
     return (frame, *encoders.encode(fitted, looked_at, favorable))
-
-
-def _thinned(feature: Feature) -> Feature:
-    """The feature with some of its edges, the first and the last among them."""
-    edges = feature.edges
-    if edges is None or len(edges) <= _FEWER:
-        return feature
-    kept = edges[np.linspace(0, len(edges) - 1, _FEWER).astype(np.int64)]
-    return replace(feature, labels=("",) * (len(kept) + 1), representatives=(*kept.tolist(), kept[-1]), edges=kept)
 
 
 def with_values(frame: pd.DataFrame, domain: Domain) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -217,13 +209,20 @@ def with_values(frame: pd.DataFrame, domain: Domain) -> tuple[pd.DataFrame, pd.D
     if not added:
         return frame, frame
     n_more = max(map(len, added.values()))
-    below = frame.iloc[np.zeros(n_more, dtype=np.int64)].reset_index(drop=True)
-    columns = {}
+    columns: dict[str, Any] = {}
     for name in frame.columns:
         values = added.get(name, [])
-        column, tail = frame[name], below[name]
+        column = frame[name]
+        padded = np.array([*values, *(values[:1] * (n_more - len(values)))], dtype=np.float64)
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf":
+            numbers = column.to_numpy()
+            if values and not _holds(column, padded):
+                numbers = numbers.astype(np.float64)
+            more = padded.astype(numbers.dtype) if values else np.repeat(numbers[:1], n_more)
+            columns[name] = np.concatenate([numbers, more])
+            continue
+        tail = column.iloc[np.zeros(n_more, dtype=np.int64)].reset_index(drop=True)
         if values:
-            padded = np.array([*values, *([values[0]] * (n_more - len(values)))], dtype=np.float64)
             if not _holds(column, padded):
                 column = column.astype(np.float64)
             tail = pd.Series(padded).where(~np.isnan(padded), None) if column.dtype.kind != "f" else pd.Series(padded)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.encoders.bisection import last_true
-from justicia.encoders.columns import Column, as_column, fills_of, probe_frame, settle_values, wires_of
+from justicia.encoders.columns import Column, as_column, fills_of, outputs_of, probe_frame, settle_values, wires_of
 from justicia.errors import UnsupportedModelError
 from justicia.population.domain import Domain, Feature
 from justicia.words import value_text
@@ -236,7 +236,7 @@ def _settle_specials(
     def passes(block: Block, candidates: dict[str, Any]) -> bool:
         rows = max(len(values) for values in candidates.values())
         try:
-            outputs = block.apply(probe_frame(block, candidates, fills, frame, rows, by_value))
+            outputs = outputs_of(block, candidates, fills, frame, rows, by_value)
         except (ValueError, TypeError):
             return False
         if not allow_nan and np.isnan(outputs).any():
@@ -281,7 +281,7 @@ def _outputs(
             continue
         n_rows = max(len(held) for held in candidates.values())
         try:
-            outputs = block.apply(probe_frame(block, candidates, fills, frame, n_rows, by_value))
+            outputs = outputs_of(block, candidates, fills, frame, n_rows, by_value)
         except (ValueError, TypeError) as error:
             raise UnsupportedModelError(f"a preprocessing step refuses its own categories: {error}") from error
         if outputs.shape[1] != len(block.wires):

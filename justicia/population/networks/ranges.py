@@ -33,17 +33,22 @@ def without_densities(network: Network) -> Network:
     return Network(network.variables, network.name, network.sha256)
 
 
-def grids_of(network: Network, names: Collection[str]) -> dict[str, np.ndarray]:
-    """Numbers that cover each numeric variable, rising, at least two."""
+_FEW = 33
+"""Where what the score does between two numbers is known."""
+
+
+def grids_of(network: Network, names: Collection[str], *, few: bool = False) -> dict[str, np.ndarray]:
+    """Numbers that cover each numeric variable, rising, at least two; the ends of few are those of many."""
     found = {}
+    most = min(_FEW, _FINE) if few else _FINE
     for name in names:
         (one,) = components_of(network, [name])
         if isinstance(one, Single):
             ends = np.unique(one.steps.edges)
-            between = np.linspace(ends[0], ends[-1], max(_FINE - len(ends), 2))
-            found[name] = np.union1d(ends, between) if len(ends) < _FINE else ends
+            between = np.linspace(ends[0], ends[-1], max(most - len(ends), 2))
+            found[name] = np.union1d(ends, between) if len(ends) < most else ends
         else:
-            found[name] = uneven_grid(one.mean[:, 0], one.deviation[:, 0], _FINE)
+            found[name] = uneven_grid(one.mean[:, 0], one.deviation[:, 0], most)
     return found
 
 
