@@ -77,7 +77,7 @@ def cases(quick: bool) -> list[Case]:
         Case(data, "tree", depth, sensitive)
         for data, groupings in SENSITIVE.items()
         for sensitive in groupings
-        for depth in (3, 5, 7)
+        for depth in (3, 5, 7, 10)
     ]
     return made + [Case(data, "logistic", None, groupings[0]) for data, groupings in SENSITIVE.items()]
 

@@ -85,7 +85,8 @@ class OneHotExpansion:
                 continue
             if source not in codes:
                 # One look at the texts of a column serves all of its values.
-                codes[source] = pd.Index(self.categories[name], dtype=object).get_indexer(pd.Index(frame[name], dtype=object))
+                known = pd.Index(self.categories[name], dtype=object)
+                codes[source] = known.get_indexer(pd.Index(frame[name], dtype=object))
             columns[output] = (codes[source] == self.categories[name].index(value)).astype(kind)
         return pd.DataFrame(columns, index=frame.index)
 
