@@ -299,9 +299,6 @@ def section(folder: Path) -> str:
         ),
         _summary([(of.get((THEIRS, "Learn-efficient-dependency")), of.get((OURS, "tree"))) for of in linear.values()]),
     ]
-    paper = [row for row in read_rows(folder / PUBLISHED_NUMBERS) if row["quantity"] == "seconds"]
-    if paper:
-        parts += ["\n" + _paper(paper)]
     return "\n".join(parts)
 
 
@@ -357,8 +354,9 @@ def _summary(pairs: Sequence[tuple[Mapping[str, str] | None, Mapping[str, str] |
     return f"\nTimes ours: median {median(times):.3g}, from {min(times):.3g} to {max(times):.3g}."
 
 
-def _paper(rows: Sequence[Mapping[str, str]]) -> str:
+def paper_seconds(rows: Sequence[Mapping[str, str]]) -> str:
     """The paper's own seconds, on its authors' machine."""
+    rows = [row for row in rows if row["quantity"] == "seconds"]
     header = list(dict.fromkeys((row["data"], row["model"]) for row in rows))
     tools = dict.fromkeys(row["tool"] for row in rows)
     of = {(row["tool"], row["data"], row["model"]): row["value"] or "out of time" for row in rows}

@@ -20,7 +20,7 @@ from justicia.writing import write_whole
 
 __all__ = ["EXPERIMENTS", "page"]
 
-EXPERIMENTS: tuple[str, ...] = ("published_tool", "fairsquare_programs")
+EXPERIMENTS: tuple[str, ...] = ("paper_tables", "published_tool", "fairsquare_programs")
 """Modules in the order of their sections."""
 
 HERE = Path(__file__).parent.parent

@@ -190,13 +190,14 @@ def _bisect(
     n_slots = max(slots.values())
     of_column = {name: np.flatnonzero(np.array([other == name for other in names])) for name in slots}
     passes = block.passes(n_steps) and all(block.wires[position].raw for position in positions)
+    likes = {name: frame[name] for name in of_column}
 
     def test(values: np.ndarray) -> np.ndarray:
         if passes:
             # What goes through no step needs no table.
             outputs = np.empty(values.shape)
             for name, rows in of_column.items():
-                outputs[rows] = as_column(values[rows], frame[name])
+                outputs[rows] = as_column(values[rows], likes[name])
             return compare(outputs, levels[:, None])
         n_probes = values.shape[1]
         candidates = {name: values[rows].ravel() for name, rows in of_column.items()}

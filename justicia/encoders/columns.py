@@ -181,6 +181,10 @@ def fills_of(blocks: list[Block], columns: Mapping[str, Column], frame: pd.DataF
 
 def _some_number(series: pd.Series[Any]) -> float:
     """A number of the column, so that no step refuses it; 0 when there is none."""
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iuf":
+        numbers = series.to_numpy()
+        known = numbers[:1] if series.dtype.kind != "f" else numbers[~np.isnan(numbers)][:1]
+        return float(known[0]) if len(known) else 0.0
     first = series.first_valid_index()
     value = None if first is None else series.loc[first]
     return float(value) if isinstance(value, (bool, int, float, np.number, np.bool_)) else 0.0

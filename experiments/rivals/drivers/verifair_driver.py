@@ -2,8 +2,9 @@
 
     python verifair_driver.py CHECKOUT PROGRAM SEED
 
-PROGRAM is a name such as M_ind_F_DT_A, or M_ind_F_DT_A_Q with its qualification. The settings are those of its own
-`verifair.main.fairsquare`. Its imports come first and are not counted. Names that numpy has dropped are put in place.
+PROGRAM is a name such as M_ind_F_DT_A, or M_ind_F_DT_A_Q with its qualification, or a file of the same form. The
+settings are those of its own `verifair.main.fairsquare`. Its imports come first and are not counted. Names that numpy
+has dropped are put in place.
 """
 
 import json
@@ -28,8 +29,13 @@ def main():
 
     from verifair.verify.verify import verify
 
-    name = program if program.endswith("_Q") else f"{program}_Q"
-    sample = importlib.import_module(f"verifair.benchmarks.fairsquare.{name}").sample
+    if program.endswith(".py"):
+        held = vars(helper).copy()
+        exec(compile(Path(program).read_text(), program, "exec"), held)
+        sample = held["sample"]
+    else:
+        name = program if program.endswith("_Q") else f"{program}_Q"
+        sample = importlib.import_module(f"verifair.benchmarks.fairsquare.{name}").sample
     np.random.seed(int(seed))
     start = time.process_time()
     others = helper.MultiSampler(helper.RejectionSampler(sample, False))
