@@ -65,6 +65,9 @@ def programs(quick: bool) -> dict[str, str]:
             # Of three values, the last one against the others.
             columns = [name for name in frame.columns if name.startswith(f"{sensitive}_")]
             frame = frame.drop(columns=columns).assign(**{sensitive: frame[columns[-1]]})
+        if label[frame[sensitive] == 0].mean() > label[frame[sensitive] == 1].mean():
+            # Who fares worse is protected.
+            frame = frame.assign(**{sensitive: 1 - frame[sensitive]})
         held[f"{data}, decision tree"] = program_of(estimator("tree", DEPTH).fit(frame, label), frame, sensitive)
         kept = [name for name in frame.columns if name == sensitive or not set(frame[name].unique()) <= {0, 1}]
         model = estimator("logistic", None).fit(frame[kept], label)
@@ -114,18 +117,17 @@ def section(folder: Path) -> str:
         lines.append([name, drawn, *(cell for tool in tools for cell in words_of(of.get(tool)))])
     parts = [
         "The paper's synthetic example (people of 40 and more, who are protected, and younger ones, with normal "
-        "incomes and fitness), and models of its four tables, as programs that all three take. The verdict says whether the "
-        "protected people's rate is above .85 of the others'.\n",
+        "incomes and fitness), and models of its four tables, as programs that all three take. The verdict says "
+        "whether the protected people's rate is above .85 of the others'.\n",
         table(header, lines),
     ]
     example = held.get(EXAMPLE, {}).get(OURS)
     paper = read_rows(folder / PUBLISHED_NUMBERS)
     stated = {row["quantity"]: row for row in paper if row["data"] == EXAMPLE}
     if example is not None and "disparate impact" in stated:
-        printed = stated["disparate impact"]
+        printed, exact = stated["disparate impact"]["value"], float(example["value"])
         parts.append(
-            f"\nThe paper's disparate impact of the synthetic example is {printed['value']} ({printed['source']}); "
-            f"exactly it is {float(example['value']):.6f}."
+            f"\nThe paper's disparate impact of the synthetic example is {printed}; exactly it is {exact:.6f}."
         )
     if paper:
         parts.append("\n" + paper_seconds(paper))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import logging
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,7 +21,7 @@ from justicia.population.networks.mixed import MixedNetwork
 from justicia.population.reach import known_values, reach
 from justicia.population.stored import PopulationFile
 from justicia.stating import stated
-from justicia.stating_densities import asked_over, stated_densities
+from justicia.stating_densities import asked_over, certainly_few, stated_densities
 from justicia.tables import find_groupings
 from justicia.words import counted, did_you_mean, listed
 
@@ -137,10 +136,6 @@ def given_bins(
     return held
 
 
-_FEW_CHOICES = 1 << 12
-"""Of all states of a network together: then all choices of them are looked at one by one."""
-
-
 def encode_under(
     file: PopulationFile | Network | None, fitted: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]
 ) -> tuple[pd.DataFrame, Decision, Domain]:
@@ -164,7 +159,7 @@ def encode_under(
     if network is None or not network.numeric:
         frame, looked_at = with_values(frame, file.domain)
         return (frame, *encoders.encode(fitted, looked_at, favorable))
-    if math.prod(len(variable.states) for variable in network.variables.values()) <= _FEW_CHOICES:
+    if certainly_few(network):
         widened, looked_at = with_values(frame, file.domain)
         decision, domain = encoders.encode(fitted, looked_at, favorable)
         held = [feature for feature in domain.features if feature.name in network.numeric]
