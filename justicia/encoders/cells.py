@@ -190,14 +190,15 @@ def _bisect(
     n_slots = max(slots.values())
     of_column = {name: np.flatnonzero(np.array([other == name for other in names])) for name in slots}
     passes = block.passes(n_steps) and all(block.wires[position].raw for position in positions)
-    likes = {name: frame[name] for name in of_column}
+    # Columns of wide numbers get them as they are.
+    narrow = {name: like for name in of_column if (like := frame[name]).dtype in (np.float32, np.float16)}
 
     def test(values: np.ndarray) -> np.ndarray:
         if passes:
             # What goes through no step needs no table.
-            outputs = np.empty(values.shape)
-            for name, rows in of_column.items():
-                outputs[rows] = as_column(values[rows], likes[name])
+            outputs = values.copy() if narrow else values
+            for name, like in narrow.items():
+                outputs[of_column[name]] = as_column(values[of_column[name]], like)
             return compare(outputs, levels[:, None])
         n_probes = values.shape[1]
         candidates = {name: values[rows].ravel() for name, rows in of_column.items()}

@@ -7,7 +7,7 @@ the normal variables above it. Variables that share none of them are independent
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from justicia.words import listed
 if TYPE_CHECKING:
     from justicia.population.networks.declared import Network
 
-__all__ = ["Component", "Single", "components_of", "pair_masses", "scope_of", "states_of"]
+__all__ = ["Component", "Single", "components_of", "one_by_one", "pair_masses", "scope_of", "states_of"]
 
 _MOST_STATES = 1 << 16
 """Choices of states that one component's parameters are held for."""
@@ -91,10 +91,7 @@ def components_of(network: Network, wanted: Collection[str]) -> list[Component |
     PopulationFileError
         When they depend on too many states together.
     """
-    sums: dict[str, _Sum] = {}
-    for name, variable in network.numeric.items():
-        if isinstance(variable, Normal):
-            sums[name] = _sum_of(network, variable, sums)
+    sums = _sums_of(network)
     found: list[Component | Single] = []
     left = [name for name in network.numeric if name in wanted]
     while left:
@@ -114,6 +111,22 @@ def components_of(network: Network, wanted: Collection[str]) -> list[Component |
                 sources |= set(sums[name].loads)
         found.append(_component(network, names, sums))
     return found
+
+
+def one_by_one(network: Network, names: Iterable[str]) -> Iterator[Component | Single]:
+    """Some numeric variables, each as if it stood alone."""
+    sums = _sums_of(network)
+    for name in names:
+        steps = network.numeric[name]
+        yield Single(steps) if isinstance(steps, Steps) else _component(network, [name], sums)
+
+
+def _sums_of(network: Network) -> dict[str, _Sum]:
+    sums: dict[str, _Sum] = {}
+    for name, variable in network.numeric.items():
+        if isinstance(variable, Normal):
+            sums[name] = _sum_of(network, variable, sums)
+    return sums
 
 
 def scope_of(components: Iterable[Component | Single]) -> list[str]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from justicia.population.networks.declared import Network, Variable
 from justicia.population.networks.densities import uneven_grid
-from justicia.population.networks.gaussians import Component, Single, components_of, pair_masses, states_of
+from justicia.population.networks.gaussians import Component, Single, one_by_one, pair_masses, states_of
 from justicia.population.networks.states import Interval
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ def grids_of(network: Network, names: Collection[str], *, few: bool = False) -> 
     """Numbers that cover each numeric variable, rising, at least two; the ends of few are those of many."""
     found = {}
     most = min(_FEW, _FINE) if few else _FINE
-    for name in names:
-        (one,) = components_of(network, [name])
+    for name, one in zip(names, one_by_one(network, names), strict=True):
         if isinstance(one, Single):
             ends = np.unique(one.steps.edges)
             between = np.linspace(ends[0], ends[-1], max(most - len(ends), 2))
