@@ -18,7 +18,7 @@ from justicia.conditional import conditional_audit, settle_factors, strata_group
 from justicia.cross_checking import cross_check as check_by_another_route
 from justicia.errors import InputError
 from justicia.fitting import held_out_fit
-from justicia.given import Given, given_bins, given_groupings, label_of, settle_population, with_values
+from justicia.given import Given, encode_under, given_bins, given_groupings, label_of, settle_population
 from justicia.inputs import (
     as_list,
     as_names,
@@ -267,9 +267,8 @@ def verify(
             classify=lambda: encoders.predict(fitted, frame),
         )
 
-        frame, looked_at = (frame, frame) if file is None else with_values(frame, file.domain)
         stage("encoding the model, and comparing it with its own predict")
-        decision, domain = encoders.encode(fitted, looked_at, roles.favorable)
+        frame, decision, domain = encode_under(file, fitted, frame, roles.favorable)
         engine = solvers.pick(solver, decision, solver_command, solver_pattern, solver_digits)
         points = domain.points(frame)
         check = encoders.check_encoding(fitted, decision, domain, frame, points, roles.favorable)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,14 +14,14 @@ import numpy as np
 from justicia.encoders.lifting import lift
 from justicia.errors import InputError, PopulationFileError
 from justicia.given_people import GivenPeople
-from justicia.population import STRUCTURES
+from justicia.population import STRUCTURES, Domain
 from justicia.population.coarsening import coarsened, possible_cells
-from justicia.population.networks import Network, file_of_network, read_given
+from justicia.population.networks import Network, file_of_network, numbers_of, read_given
 from justicia.population.networks.mixed import MixedNetwork
 from justicia.population.reach import known_values, reach
 from justicia.population.stored import PopulationFile
 from justicia.stating import stated
-from justicia.stating_densities import asked_over, stated_densities
+from justicia.stating_densities import asked_over, certainly_few, stated_densities
 from justicia.tables import find_groupings
 from justicia.words import counted, did_you_mean, listed
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.encoders import Decision
-    from justicia.models import OneHotExpansion
-    from justicia.population import Domain, Population
+    from justicia.models import FittedModel, OneHotExpansion
+    from justicia.population import Population
     from justicia.solvers import Solver
     from justicia.tables import Grouping, Roles, Table
 
-__all__ = ["Given", "Seen", "given_bins", "given_groupings", "label_of", "settle_population", "with_values"]
+__all__ = ["Given", "Seen", "encode_under", "given_bins", "given_groupings", "label_of", "settle_population"]
 
 logger = logging.getLogger(__name__)
 
@@ -136,6 +136,43 @@ def given_bins(
     return held
 
 
+def encode_under(
+    file: PopulationFile | Network | None, fitted: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]
+) -> tuple[pd.DataFrame, Decision, Domain]:
+    """Encode a model for a table, and for a population that is given.
+
+    Of a column with a density, a tree finds its thresholds by itself, and a straight score is known by the ends: few
+    numbers serve. Only a score that bends is asked about many.
+
+    Returns
+    -------
+    frame : DataFrame of shape (n_rows, n_columns)
+        The same rows, in types that hold the population's values.
+    decision : Decision
+    domain : Domain
+    """
+    from justicia import encoders
+
+    if not isinstance(file, PopulationFile):
+        return (frame, *encoders.encode(fitted, frame, favorable))
+    network = file.network
+    if network is None or not network.numeric:
+        frame, looked_at = with_values(frame, file.domain)
+        return (frame, *encoders.encode(fitted, looked_at, favorable))
+    if certainly_few(network):
+        widened, looked_at = with_values(frame, file.domain)
+        decision, domain = encoders.encode(fitted, looked_at, favorable)
+        held = [feature for feature in domain.features if feature.name in network.numeric]
+        if all(feature.affine or not feature.by_value for feature in held):
+            return widened, decision, domain
+    many = {
+        feature.name: feature for feature in numbers_of(network, set(network.numeric) & set(frame.columns), few=False)
+    }
+    features = tuple(many.get(feature.name, feature) for feature in file.domain.features)
+    frame, looked_at = with_values(frame, Domain(features))
+    return (frame, *encoders.encode(fitted, looked_at, favorable))
+
+
 def with_values(frame: pd.DataFrame, domain: Domain) -> tuple[pd.DataFrame, pd.DataFrame]:
     """A table for the encoder, which looks at the values of numbers: with those that the population's cells have.
 
@@ -167,13 +204,20 @@ def with_values(frame: pd.DataFrame, domain: Domain) -> tuple[pd.DataFrame, pd.D
     if not added:
         return frame, frame
     n_more = max(map(len, added.values()))
-    below = frame.iloc[np.zeros(n_more, dtype=np.int64)].reset_index(drop=True)
-    columns = {}
+    columns: dict[str, Any] = {}
     for name in frame.columns:
         values = added.get(name, [])
-        column, tail = frame[name], below[name]
+        column = frame[name]
+        padded = np.array([*values, *(values[:1] * (n_more - len(values)))], dtype=np.float64)
+        if isinstance(column.dtype, np.dtype) and column.dtype.kind in "iuf":
+            numbers = column.to_numpy()
+            if values and not _holds(column, padded):
+                numbers = numbers.astype(np.float64)
+            more = padded.astype(numbers.dtype) if values else np.repeat(numbers[:1], n_more)
+            columns[name] = np.concatenate([numbers, more])
+            continue
+        tail = column.iloc[np.zeros(n_more, dtype=np.int64)].reset_index(drop=True)
         if values:
-            padded = np.array([*values, *([values[0]] * (n_more - len(values)))], dtype=np.float64)
             if not _holds(column, padded):
                 column = column.astype(np.float64)
             tail = pd.Series(padded).where(~np.isnan(padded), None) if column.dtype.kind != "f" else pd.Series(padded)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia import models, tables
-from justicia.errors import EncodingMismatchError, InputError, LabelError, TableError
+from justicia.errors import InputError, LabelError, TableError
 from justicia.metrics import Requirement, parse_requirement
 from justicia.progress import stage
 from justicia.tables.one_hot import OneHot, collapse, settle_one_hot
@@ -400,16 +400,16 @@ def collapse_one_hot(
         return Collapsed(fitted, table, _widened(table.frame[columns], fitted), held, None)
     expansion = models.OneHotExpansion(table.frame, inside, columns)
     frame = _widened(table.frame[list(expansion.inputs)], fitted)
-    again = expansion.transform(frame)
-    for name in columns:
-        if name not in expansion.inputs and not (again[name] == table.frame[name]).all():
-            raise EncodingMismatchError(f"column {name!r} cannot be told from its one-hot feature: pass --one-hot none")
+    # The self-check asks the model about the table's own columns, so that it proves the features to say the same.
+    expansion.keep(frame, table.frame[columns])
     return Collapsed(models.expanded(fitted, expansion), table, frame, held, expansion)
 
 
 def drop_missing(seen: Collapsed, groupings: Sequence[Sequence[str]]) -> tuple[Collapsed, np.ndarray]:
     """Leave out the people who have no value in a sensitive column, and count them; also which rows are kept."""
     table, kept = table_with_groups(seen.table, groupings)
+    if seen.expansion is not None:
+        seen.expansion.forget()
     return replace(seen, table=table, frame=seen.frame[kept].reset_index(drop=True)), kept
 
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from justicia.solvers import Solver
     from justicia.tables import Grouping, Roles
 
-__all__ = ["asked_over", "stated_densities"]
+__all__ = ["asked_over", "certainly_few", "stated_densities"]
 
 logger = logging.getLogger(__name__)
 
@@ -153,6 +153,12 @@ def _as_ranges(network: Network, one: Component | Single, cuts: Mapping[str, np.
         return False
     n_states = math.prod(len(network[name].states) for name in one.scope)
     return len(one.names) < 2 or n_states * math.prod(len(cuts[name]) + 1 for name in one.names) <= _MOST_PAIRS
+
+
+def certainly_few(network: Network) -> bool:
+    """Whether few choices of states matter to any straight score, whoever is asked about."""
+    n = math.prod(len(variable.states) for variable in network.variables.values())
+    return n <= min(_MOST_TOGETHER, MOST_GROUPS) and n * n <= _MOST_MASSES
 
 
 def _few(

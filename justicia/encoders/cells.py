@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.encoders.bisection import last_true
-from justicia.encoders.columns import Column, as_column, fills_of, probe_frame, settle_values, wires_of
+from justicia.encoders.columns import Column, as_column, fills_of, outputs_of, probe_frame, settle_values, wires_of
 from justicia.errors import UnsupportedModelError
 from justicia.population.domain import Domain, Feature
 from justicia.words import value_text
@@ -189,8 +189,17 @@ def _bisect(
         slots[name] = int(slot[i]) + 1
     n_slots = max(slots.values())
     of_column = {name: np.flatnonzero(np.array([other == name for other in names])) for name in slots}
+    passes = block.passes(n_steps) and all(block.wires[position].raw for position in positions)
+    # Columns of wide numbers get them as they are.
+    narrow = {name: like for name in of_column if (like := frame[name]).dtype in (np.float32, np.float16)}
 
     def test(values: np.ndarray) -> np.ndarray:
+        if passes:
+            # What goes through no step needs no table.
+            outputs = values.copy() if narrow else values
+            for name, like in narrow.items():
+                outputs[of_column[name]] = as_column(values[of_column[name]], like)
+            return compare(outputs, levels[:, None])
         n_probes = values.shape[1]
         candidates = {name: values[rows].ravel() for name, rows in of_column.items()}
         outputs = block.apply(probe_frame(block, candidates, fills, frame, n_slots * n_probes), n_steps)
@@ -229,7 +238,7 @@ def _settle_specials(
     def passes(block: Block, candidates: dict[str, Any]) -> bool:
         rows = max(len(values) for values in candidates.values())
         try:
-            outputs = block.apply(probe_frame(block, candidates, fills, frame, rows, by_value))
+            outputs = outputs_of(block, candidates, fills, frame, rows, by_value)
         except (ValueError, TypeError):
             return False
         if not allow_nan and np.isnan(outputs).any():
@@ -274,7 +283,7 @@ def _outputs(
             continue
         n_rows = max(len(held) for held in candidates.values())
         try:
-            outputs = block.apply(probe_frame(block, candidates, fills, frame, n_rows, by_value))
+            outputs = outputs_of(block, candidates, fills, frame, n_rows, by_value)
         except (ValueError, TypeError) as error:
             raise UnsupportedModelError(f"a preprocessing step refuses its own categories: {error}") from error
         if outputs.shape[1] != len(block.wires):

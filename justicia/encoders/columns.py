@@ -22,6 +22,7 @@ __all__ = [
     "as_column",
     "fills_of",
     "number_column",
+    "outputs_of",
     "probe_frame",
     "settle_values",
     "value_column",
@@ -180,6 +181,10 @@ def fills_of(blocks: list[Block], columns: Mapping[str, Column], frame: pd.DataF
 
 def _some_number(series: pd.Series[Any]) -> float:
     """A number of the column, so that no step refuses it; 0 when there is none."""
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iuf":
+        numbers = series.to_numpy()
+        known = numbers[:1] if series.dtype.kind != "f" else numbers[~np.isnan(numbers)][:1]
+        return float(known[0]) if len(known) else 0.0
     first = series.first_valid_index()
     value = None if first is None else series.loc[first]
     return float(value) if isinstance(value, (bool, int, float, np.number, np.bool_)) else 0.0
@@ -211,6 +216,49 @@ def probe_frame(
             listed = [*values, *([fill] * (n_rows - len(values)))]
             built[name] = value_column(listed, frame[name], [fill, *listed])
     return pd.DataFrame(built)
+
+
+def outputs_of(
+    block: Block,
+    candidates: Mapping[str, Any],
+    fills: Mapping[str, Any],
+    frame: pd.DataFrame,
+    n_rows: int,
+    by_value: Collection[str] = (),
+) -> np.ndarray:
+    """What `block` makes of the candidates of each column, padded with its fill.
+
+    Returns
+    -------
+    float64 array of shape (n_rows, n_outputs)
+
+    Raises
+    ------
+    ValueError, TypeError
+        When a transformer refuses a value.
+    """
+    plain = _plain_numbers(block, candidates, fills, frame, n_rows)
+    return block.apply(probe_frame(block, candidates, fills, frame, n_rows, by_value)) if plain is None else plain
+
+
+def _plain_numbers(
+    block: Block, candidates: Mapping[str, Any], fills: Mapping[str, Any], frame: pd.DataFrame, n_rows: int
+) -> np.ndarray | None:
+    """The same where columns of numbers go through no step, which needs no table; None elsewhere."""
+    if block.steps or block.weight != 1.0:
+        return None
+    made = np.empty((n_rows, len(block.columns)))
+    for position, name in enumerate(block.columns):
+        column, values, fill = frame[name], candidates.get(name, []), fills[name]
+        if not isinstance(column.dtype, np.dtype) or column.dtype.kind not in "iuf":
+            return None
+        padding = values[0] if isinstance(values, np.ndarray) and len(values) else fill
+        if not all(isinstance(value, (int, float, np.number)) for value in (padding, *values)):
+            return None
+        held = np.full(n_rows, float(padding))
+        held[: len(values)] = values
+        made[:, position] = as_column(held, column) if isinstance(values, np.ndarray) or not len(values) else held
+    return made
 
 
 def value_column(values: Sequence[Any], like: pd.Series[Any], known: Sequence[Any]) -> pd.Series[Any]:

@@ -107,6 +107,12 @@ class Block:
     kinks: dict[str, list[Kink]] = field(default_factory=dict)
     weight: float = 1.0
 
+    def passes(self, n_steps: int | None = None) -> bool:
+        """Whether the first `n_steps` steps, or all, do nothing to the numbers whose wires are raw."""
+        made = self.steps[:n_steps]
+        plain = all(type(step).__name__ == "OneHotExpansion" for step in made)
+        return plain and (n_steps is not None or self.weight == 1.0)
+
     def apply(self, frame: pd.DataFrame, n_steps: int | None = None) -> np.ndarray:
         """Send rows through the transformers (through the first `n_steps` of them).
 

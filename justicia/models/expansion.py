@@ -49,6 +49,15 @@ class OneHotExpansion:
             feature.name: [*feature.values, feature.none] for feature in features if feature.name in self.inputs
         }
         self._kinds = [frame[column].dtype if frame[column].dtype.kind in "bf" else np.int64 for column in outputs]
+        self._kept: tuple[pd.DataFrame, pd.DataFrame] | None = None
+
+    def keep(self, frame: pd.DataFrame, made: pd.DataFrame) -> None:
+        """Remember what a frame was turned into, until that is asked for once more: `predict` asks for all rows."""
+        self._kept = frame, made
+
+    def forget(self) -> None:
+        """Keep nothing."""
+        self._kept = None
 
     def transform(self, frame: pd.DataFrame) -> pd.DataFrame:
         """The columns that the model takes.
@@ -63,11 +72,23 @@ class OneHotExpansion:
         """
         import pandas as pd
 
+        if self._kept is not None and self._kept[0] is frame:
+            made = self._kept[1]
+            self.forget()
+            return made
         columns: dict[str, Any] = {}
+        codes: dict[int, np.ndarray] = {}
         for output, source, value, kind in zip(self.outputs, self.source, self.value, self._kinds, strict=True):
-            column = frame[self.inputs[source]]
-            columns[output] = column if value is None else (column == value).astype(kind)
-        return pd.DataFrame(columns)
+            name = self.inputs[source]
+            if value is None:
+                columns[output] = frame[name]
+                continue
+            if source not in codes:
+                # One look at the texts of a column serves all of its values.
+                known = pd.Index(self.categories[name], dtype=object)
+                codes[source] = known.get_indexer(pd.Index(frame[name], dtype=object))
+            columns[output] = (codes[source] == self.categories[name].index(value)).astype(kind)
+        return pd.DataFrame(columns, index=frame.index)
 
 
 class _ExpandedPredictor:

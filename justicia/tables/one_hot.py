@@ -116,6 +116,9 @@ def _given(frame: pd.DataFrame, name: str, columns: Sequence[str]) -> OneHot:
 def _is_zero_one(column: pd.Series[Any]) -> bool:
     if column.dtype.kind not in "biuf":
         return False
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biu":
+        held = column.to_numpy()
+        return not len(held) or (held.min() >= 0 and held.max() <= 1)
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     return bool(((values == 0) | (values == 1)).all())
 

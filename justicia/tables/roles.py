@@ -203,10 +203,17 @@ def _folded(text: str) -> str:
     return text.strip(" .").casefold()
 
 
+_FIRST_ROWS = 1000
+
+
 def _holds_classes(column: pd.Series[Any], wanted: set[str], fold: Callable[[str], str] = str.strip) -> bool:
     if column.dtype.kind == "f" and column.nunique() > len(wanted):
         return False
-    values = {fold(value_text(value)) for value in column.dropna().unique()[: len(wanted) + 1]}
+    # Most columns hold something else in their very first rows.
+    for rows in (column.iloc[:_FIRST_ROWS], column):
+        values = {fold(value_text(value)) for value in rows.dropna().unique()[: len(wanted) + 1]}
+        if not values <= wanted:
+            return False
     return bool(values) and values <= wanted and len(values) >= min(2, len(wanted))
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import quad
 from scipy.stats import kstest, multivariate_normal, norm
 
 from justicia.errors import PopulationFileError
@@ -162,7 +165,7 @@ def test_moments_through_coefficients():
 def test_rectangles_of_two(correlation, first, second):
     """Owen's function against scipy's bivariate normal, signs and zeros included."""
     covariance = np.array([[4.0, correlation * 2 * 0.5], [correlation * 2 * 0.5, 0.25]])
-    one = Component(("x", "y"), (), np.array([[1.0, -1.0]]), covariance[None])
+    one = Component(("x", "y"), (), np.array([[1.0, -1.0]]), np.linalg.cholesky(covariance)[None])
     cuts = [1 + 2 * np.sort(first), -1 + 0.5 * np.sort(second)]
     found = pair_masses(one, cuts).reshape(len(first) + 1, len(second) + 1)
     below = found.cumsum(axis=0).cumsum(axis=1)[:-1, :-1]
@@ -173,8 +176,26 @@ def test_rectangles_of_two(correlation, first, second):
     assert (found >= 0).all()
 
 
+@pytest.mark.parametrize("side", [1e-2, 1e-4, 2e-5])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(("h", "k"), [(0.3, 0.3), (0.3, -0.3), (-1.2, 2.0), (0.0, 0.0), (0.5, 0.5 + 1e-5)])
+def test_rectangles_of_two_that_are_nearly_the_same(side, sign, h, k):
+    """By quadrature over the first: the second is its multiple and a little noise."""
+    slope = math.sqrt((1 - side) * (1 + side))
+    one = Component(("x", "y"), (), np.zeros((1, 2)), np.array([[[1.0, 0.0], [sign * slope, side]]]))
+    found = pair_masses(one, [np.array([h]), np.array([k])]).reshape(2, 2)[0, 0]
+
+    def below(x):
+        return norm.pdf(x) * norm.cdf((k - sign * slope * x) / side)
+
+    turn = sign * k / slope
+    ends = sorted({-9.0, h, *(x for x in (turn - 40 * side, turn, turn + 40 * side) if -9 < x < h)})
+    expected = sum(quad(below, a, b, epsabs=1e-15, epsrel=1e-13, limit=200)[0] for a, b in pairwise(ends))
+    assert found == pytest.approx(expected, abs=5e-12)
+
+
 def test_two_that_are_the_same_are_refused():
-    one = Component(("x", "y"), (), np.zeros((1, 2)), np.array([[[1.0, 1.0], [1.0, 1.0 + 1e-12]]]))
+    one = Component(("x", "y"), (), np.zeros((1, 2)), np.array([[[1.0, 0.0], [1.0, 1e-6]]]))
     with pytest.raises(PopulationFileError, match="x and y are as good as the same"):
         pair_masses(one, [np.zeros(1), np.zeros(1)])
 

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from justicia.population.networks.declared import Network, Variable, checked_network
-from justicia.population.networks.groups import MOST_GROUPS, States, check_possible, file_of_network, for_columns
+from justicia.population.networks.groups import (
+    MOST_GROUPS,
+    States,
+    check_possible,
+    file_of_network,
+    for_columns,
+    numbers_of,
+)
 from justicia.population.networks.json_form import network_to_json
 from justicia.population.networks.reading import network_from_text, read_given
 
@@ -18,5 +25,6 @@ __all__ = [
     "for_columns",
     "network_from_text",
     "network_to_json",
+    "numbers_of",
     "read_given",
 ]

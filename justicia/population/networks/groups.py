@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from justicia.population.networks.declared import Network
     from justicia.population.networks.population import GivenNetwork
 
-__all__ = ["MOST_GROUPS", "States", "check_possible", "file_of_network", "for_columns"]
+__all__ = ["MOST_GROUPS", "States", "check_possible", "file_of_network", "for_columns", "numbers_of"]
 
 logger = logging.getLogger(__name__)
 
@@ -116,8 +116,7 @@ def file_of_network(
         for name in columns
     ]
     numeric = [name for name in network.numeric if people is None or name in people.columns]
-    for name, grid in grids_of(network, numeric).items():
-        features.append(Feature(name, ("",) * (len(grid) + 1), (*grid.tolist(), grid[-1]), grid))
+    features += numbers_of(network, numeric, few=True)
     held = []
     for sensitive in groupings:
         states = States(network, sensitive, people)
@@ -130,6 +129,14 @@ def file_of_network(
         Domain(tuple(features)), tuple(held), source, (*columns, *numeric), None, bins,
         name=network.name, sha256=network.sha256, network=network,
     )  # fmt: skip
+
+
+def numbers_of(network: Network, names: Collection[str], *, few: bool) -> list[Feature]:
+    """Features of numeric variables, for the encoder to look at: few numbers of each, or many."""
+    return [
+        Feature(name, ("",) * (len(grid) + 1), (*grid.tolist(), grid[-1]), grid)
+        for name, grid in grids_of(network, names, few=few).items()
+    ]
 
 
 def for_columns(

@@ -14,7 +14,7 @@ import numpy as np
 
 from justicia.population.networks.declared import Network, Variable
 from justicia.population.networks.densities import uneven_grid
-from justicia.population.networks.gaussians import Component, Single, components_of, pair_masses, states_of
+from justicia.population.networks.gaussians import Component, Single, one_by_one, pair_masses, states_of
 from justicia.population.networks.states import Interval
 
 if TYPE_CHECKING:
@@ -33,17 +33,21 @@ def without_densities(network: Network) -> Network:
     return Network(network.variables, network.name, network.sha256)
 
 
-def grids_of(network: Network, names: Collection[str]) -> dict[str, np.ndarray]:
-    """Numbers that cover each numeric variable, rising, at least two."""
+_FEW = 33
+"""Where what the score does between two numbers is known."""
+
+
+def grids_of(network: Network, names: Collection[str], *, few: bool = False) -> dict[str, np.ndarray]:
+    """Numbers that cover each numeric variable, rising, at least two; the ends of few are those of many."""
     found = {}
-    for name in names:
-        (one,) = components_of(network, [name])
+    most = min(_FEW, _FINE) if few else _FINE
+    for name, one in zip(names, one_by_one(network, names), strict=True):
         if isinstance(one, Single):
             ends = np.unique(one.steps.edges)
-            between = np.linspace(ends[0], ends[-1], max(_FINE - len(ends), 2))
-            found[name] = np.union1d(ends, between) if len(ends) < _FINE else ends
+            between = np.linspace(ends[0], ends[-1], max(most - len(ends), 2))
+            found[name] = np.union1d(ends, between) if len(ends) < most else ends
         else:
-            found[name] = uneven_grid(one.mean[:, 0], one.deviation[:, 0], _FINE)
+            found[name] = uneven_grid(one.mean[:, 0], one.deviation[:, 0], most)
     return found
 
 
