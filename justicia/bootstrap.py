@@ -33,9 +33,11 @@ from justicia.binomial import clopper_pearson
 from justicia.enclosure import Enclosure
 from justicia.errors import InputError
 from justicia.metrics import MEASURES, RATES_OF, Rates, compared_kinds, measure
+from justicia.population import EmpiricalPopulation, MixturePopulation
 from justicia.ssat import Formula
 
 if TYPE_CHECKING:
+    from justicia.population import Counts, Population
     from justicia.questions import Asked, Question
     from justicia.solvers import Solution
 
@@ -55,6 +57,8 @@ logger = logging.getLogger(__name__)
 _LONG = 5.0
 """Seconds from which the time is announced before it is spent."""
 _MOST_REPLICATES = 1_000_000
+_MOST_DRAWN = 20_000_000
+"""People of a replicate that are drawn one by one."""
 
 
 @dataclass(frozen=True)
@@ -195,14 +199,8 @@ def _replicate(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of the rates of one replicate; statistical ones where the audit has such."""
     people, effort = asked.people, question.effort
-    points = [people.sample_points(group, int(n), rng) for group, n in enumerate(people.sizes)]
-    counts = population.Counts(
-        people.groups,
-        people.domain.sizes,
-        np.repeat(np.arange(people.n_groups), people.sizes),
-        np.concatenate(points),
-        everybody=asked.tally.counts,
-    )
+    draw = drawn_rows if question.repeats is None else drawn_counts
+    counts = draw(people, rng, asked.tally.counts)
     fitted = population.fit(question.structure, counts, people.domain, people.sensitive, asked.tally.fixed)
     limit = effort.time_limit
     if limit is not None:
@@ -210,6 +208,56 @@ def _replicate(
     again = replace(effort, search="enumerate", watch=None, time_limit=limit)
     solution = question.engine.solve(Formula(fitted, question.decision), again)
     return (solution.lo, solution.hi) if solution.interval is None else solution.interval
+
+
+def drawn_rows(people: Population, rng: np.random.Generator, everybody: Counts) -> Counts:
+    """As many people as each group has rows, one by one."""
+    points = [people.sample_points(group, int(n), rng) for group, n in enumerate(people.sizes)]
+    groups = np.repeat(np.arange(people.n_groups), people.sizes)
+    return population.Counts(people.groups, people.domain.sizes, groups, np.concatenate(points), everybody=everybody)
+
+
+def drawn_counts(people: Population, rng: np.random.Generator, everybody: Counts) -> Counts:
+    """The same where rows stand for several: how many people there are of each kind is drawn at once.
+
+    Raises
+    ------
+    InputError
+        When most people would be drawn from tables one by one, and are too many.
+    """
+    rows: Population
+    if isinstance(people, MixturePopulation):
+        rows, of_rows = people.rows, rng.binomial(people.sizes, people.row_weights)
+    else:
+        rows, of_rows = people, people.sizes * isinstance(people, EmpiricalPopulation)
+    others = people.sizes - of_rows
+    if others.sum() > _MOST_DRAWN:
+        raise InputError(
+            f"a replicate draws {others.sum():,} people from the tables of the {people.structure} population: leave "
+            "--bootstrap out, or pass --population auto"
+        )
+    groups, points, weights = [], [], []
+    if isinstance(rows, EmpiricalPopulation):
+        held, cells, numbers = rows.support
+        for group, n in enumerate(of_rows.tolist()):
+            members = np.flatnonzero(held == group)
+            drawn = rng.multinomial(n, numbers[members] / numbers[members].sum()) if n else np.zeros(len(members))
+            some = members[drawn > 0]
+            groups.append(held[some])
+            points.append(cells[some])
+            weights.append(drawn[drawn > 0])
+    network = people.network if isinstance(people, MixturePopulation) else people
+    n_classes = people.n_classes if isinstance(people, MixturePopulation) else 1
+    for group, n in enumerate(others.tolist()):
+        shares = people.class_weights[group] if isinstance(people, MixturePopulation) else np.ones(1)
+        for one, number in enumerate(rng.multinomial(n, shares / shares.sum()).tolist()):
+            groups.append(np.full(number, group))
+            points.append(network.sample_points(group * n_classes + one, number, rng))
+            weights.append(np.ones(number, dtype=np.int64))
+    return population.Counts(
+        people.groups, people.domain.sizes, np.concatenate(groups).astype(np.int64), np.concatenate(points),
+        np.concatenate(weights).astype(np.int64), everybody,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,9 @@ class Question:
     binned : frozenset of str
         Sensitive columns that were cut into classes.
     weights : int64 or float64 array of shape (n_rows,), optional
-        People that each row stands for.
+        What each row counts for in a population.
+    repeats : int64 array of shape (n_rows,), optional
+        Rows of the table that each row stands for.
     """
 
     decision: Decision
@@ -120,6 +122,7 @@ class Question:
     given: Given | None = None
     binned: frozenset[str] = frozenset()
     weights: np.ndarray | None = None
+    repeats: np.ndarray | None = None
 
     @cached_property
     def _tallies(self) -> Tallies:
@@ -165,8 +168,9 @@ class Question:
             return *self.given.population(grouping, kind), None
         people, tally = self._tallies.fit(self.structure, grouping, rows)
         people.people = population.People(
-            self.frame, self.domain, self.points, lambda group: np.flatnonzero(tally.codes == group), self.expansion
-        )
+            self.frame, self.domain, self.points, lambda group: np.flatnonzero(tally.codes == group), self.expansion,
+            self.repeats,
+        )  # fmt: skip
         return people, tally.kept, tally
 
     def ask_stratum(self, grouping: Grouping, kind: str) -> Stratum:
