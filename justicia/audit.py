@@ -243,7 +243,7 @@ def verify(
             model, data, y, sensitive_features,
             label=label, na=na, delimiter=delimiter, encoding=encoding, seed=seed, trust=trust_model,
             progress=progress, weight=weight, weight_kind=weight_kind, stream=stream,
-            asked=Asking(favorable, features, one_hot, bins, factors, tuple(between), rows.drops, file),
+            asked=Asking(favorable, features, one_hot, bins, factors, tuple(between), rows.drops, file, structure),
         )  # fmt: skip
         fitted = models.unwrap(inputs.file.predictor)
         columns = inputs.columns or columns_for_model(fitted, inputs.table, as_names(features), inputs.label, weight)
@@ -310,6 +310,7 @@ def verify(
             () if radius or between or min_group else requirements, progress,
             seen.one_hot, seen.expansion, stored, frozenset(edges),
             table.repeats if weights is None or weights.values is None else weights.of_population, table.repeats,
+            table.sampled,
         )  # fmt: skip
         groupings, first = [], None
         for grouping, position in zip(groups, references, strict=True):

@@ -105,6 +105,7 @@ class Asking:
     others: tuple[str, ...] = ()
     drops: bool = False
     file: Any = None
+    structure: str = "auto"
 
 
 def settle_inputs(
@@ -134,7 +135,7 @@ def settle_inputs(
     columns = None
     if y is None and file is not None and asked is not None and are_names(sensitive_features):
         held = _condensed(
-            file, data, sensitive_features, asked, label, weight, weight_kind, progress, stream,
+            file, data, sensitive_features, asked, label, weight, weight_kind, progress, stream, seed,
             na=na, delimiter=delimiter, encoding=encoding, strip=strip,
         )  # fmt: skip
         if held is not None:
@@ -174,6 +175,7 @@ def _condensed(
     weight_kind: str,
     progress: Progress | None,
     stream: bool | None,
+    seed: int,
     **reading: Any,
 ) -> tuple[tables.Table, list[str]] | None:
     """The distinct people of a large file, and the columns that the model takes; None where it is read whole."""
@@ -190,7 +192,7 @@ def _condensed(
     groupings, _ = settle_sensitive(sensitive_features, source.head())
     columns = streaming.Columns(
         groupings, label, weight, asked.factors, asked.others, asked.bins or {}, weight_kind == "frequency",
-        asked.drops, asked.file,
+        asked.drops, asked.file, asked.structure, seed,
     )  # fmt: skip
     return streaming.condense_for_model(
         source, models.unwrap(file.predictor), columns,

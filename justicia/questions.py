@@ -104,6 +104,8 @@ class Question:
         What each row counts for in a population.
     repeats : int64 array of shape (n_rows,), optional
         Rows of the table that each row stands for.
+    sampled : float64 array of shape (n_rows,), optional
+        The same in the tables of a population, where they are those of a sample.
     """
 
     decision: Decision
@@ -123,10 +125,13 @@ class Question:
     binned: frozenset[str] = frozenset()
     weights: np.ndarray | None = None
     repeats: np.ndarray | None = None
+    sampled: np.ndarray | None = None
 
     @cached_property
     def _tallies(self) -> Tallies:
-        return Tallies(self.domain, self.points, self.groupings, self.strata, self.one_hot, self.weights)
+        return Tallies(
+            self.domain, self.points, self.groupings, self.strata, self.one_hot, self.weights, self.sampled
+        )  # fmt: skip
 
     def determined(self, grouping: Grouping) -> frozenset[str]:
         """Features whose cell the group determines."""

@@ -25,8 +25,9 @@ from justicia.conditional import settle_factors
 from justicia.errors import InputError, LabelError, TableError
 from justicia.given import given_groupings
 from justicia.inputs import Collapsed, collapse_one_hot, columns_for_model
+from justicia.streaming_rates import ByDecision, FirstOfCells, Sample
 from justicia.tables import Table, assign_roles, find_groupings, group_rows
-from justicia.tables.condensing import Condenser, Condition
+from justicia.tables.condensing import Condenser, Condition, TooManyPeopleError
 from justicia.tables.content import COMPRESSED
 from justicia.tables.csv_stream import CsvSource
 from justicia.tables.one_hot import collapse
@@ -88,6 +89,10 @@ class Columns:
         People without a value in a sensitive column are left out.
     file : PopulationFile or None
         Where the populations come from.
+    structure : str
+        Of the populations.
+    seed : int
+        Of what is drawn.
     """
 
     groupings: list[list[str]] | None
@@ -99,6 +104,8 @@ class Columns:
     frequency: bool = False
     drops: bool = False
     file: PopulationFile | None = None
+    structure: str = "auto"
+    seed: int = 0
 
 
 def large_source(
@@ -196,12 +203,20 @@ def condense_for_model(
         one_hot,
     )
     by_value = [*apart, *possible, *([asked.weight] if asked.weight is not None else [])]
-    condition = Condition(
-        tuple(feature for feature in ready.domain.features if feature.name in columns),
-        tuple(name for name in dict.fromkeys(by_value) if name not in cut),
-        cut,
+    values = tuple(name for name in dict.fromkeys(by_value) if name not in cut)
+    condition = Condition(tuple(feature for feature in ready.domain.features if feature.name in columns), values, cut)
+    try:
+        return read_condensed(source, used, condition, progress, asked, sensitive, ready), columns
+    except TooManyPeopleError:
+        if asked.weight is not None or (asked.file is None and asked.structure in ("tree", "independent")):
+            raise
+    logger.info(
+        "%s has more different people than are held: they are counted by group and decision",
+        source.name or "the table",
     )
-    return read_condensed(source, used, condition, progress, asked, sensitive, ready), columns
+    plain = tuple(name for name in values if name not in ready.one_hot_columns)
+    by_decision = ByDecision(values=plain, edges=cut, ready=ready)
+    return read_by_decision(source, used, by_decision, progress, asked, sensitive, ready), columns
 
 
 def read_condensed(
@@ -251,6 +266,67 @@ def read_condensed(
     return Table(frame, source.name, source.sha256(), description, repeats=repeats, checked=checked)
 
 
+def read_by_decision(
+    source: Source,
+    used: Sequence[str],
+    condition: ByDecision,
+    progress: Progress | None,
+    asked: Columns,
+    sensitive: Sequence[str],
+    ready: Ready,
+) -> Table:
+    """Read a source batch by batch, and count people by group, true outcome and decision.
+
+    Parameters
+    ----------
+    source, used, condition, progress, asked, sensitive, ready
+        As `read_condensed` takes them.
+    """
+    condenser = Condenser(condition, source.restore, advice=_ADVICE)
+    first, kept_first = FirstOfCells(ready), []
+    sample = None
+    if asked.file is None and asked.structure == "auto":
+        sample = Sample([*condition.values, *condition.edges], asked.seed)
+    rows = 0
+    for batch in source.batches(used, progress):
+        if rows < CHECKED_ROWS:
+            counting = _kept_rows(batch, asked, sensitive)
+            rows += int(counting.sum()) if ready.agrees(source.restore(batch[counting > 0])) else CHECKED_ROWS
+        new = first.take(batch)
+        kept_first.append(source.restore(batch[new]))
+        condenser.add(batch[~new])
+        if sample is not None:
+            sample.add(batch, source.restore)
+    frame, repeats = condenser.result()
+    parts = [*kept_first, frame]
+    repeats = np.concatenate([np.ones(sum(map(len, kept_first)), dtype=np.int64), repeats])
+    counts = None
+    if sample is not None:
+        drawn, numbers = sample.result(pd_concat(parts), repeats)
+        parts.append(drawn)
+        counts = np.concatenate([np.zeros(len(repeats)), numbers])
+        repeats = np.concatenate([repeats, np.zeros(len(drawn), dtype=np.int64)])
+    description = datasets.recognise(source.columns)
+    checked = (rows, 0)
+    return Table(
+        pd_concat(parts),
+        source.name,
+        source.sha256(),
+        description,
+        repeats=repeats,
+        checked=checked,
+        sampled=counts,
+        by_decision=True,
+    )
+
+
+def pd_concat(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Frames one below the other."""
+    import pandas as pd
+
+    return pd.concat(list(parts), ignore_index=True)
+
+
 @dataclass(frozen=True)
 class Ready:
     """A model, encoded over what is known of a table.
@@ -271,6 +347,31 @@ class Ready:
     domain: Domain
     favorable: Sequence[Any]
 
+    @property
+    def one_hot_columns(self) -> set[str]:
+        """Columns that are one feature with others."""
+        return {name for one in self.seen.one_hot for name in one.columns}
+
+    def points_of(self, batch: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+        """The columns that the model takes, and the domain points of the rows.
+
+        Raises
+        ------
+        TableError
+            When a value has no cell, or columns are no one feature as it seemed.
+        """
+        frame, expansion = batch, self.seen.expansion
+        if expansion is not None:
+            inside = [one for one in self.seen.one_hot if one.name in expansion.inputs]
+            frame = collapse(batch, inside)
+            again = expansion.transform(frame[list(expansion.inputs)])
+            if not all((again[name] == batch[name]).all() for name in again.columns if name in batch.columns):
+                raise TableError(
+                    "0/1 columns that exclude each other in the first rows do not in all: pass --one-hot none"
+                )
+        frame = frame[list(self.seen.frame.columns)]
+        return frame, self.domain.points(frame)
+
     def agrees(self, batch: pd.DataFrame) -> bool:
         """Compare `predict` with the decision on all rows of a batch; False where they cannot be compared yet.
 
@@ -279,18 +380,9 @@ class Ready:
         EncodingMismatchError
             When they differ.
         """
-        frame = batch
-        expansion = self.seen.expansion
-        if expansion is not None:
-            inside = [one for one in self.seen.one_hot if one.name in expansion.inputs]
-            frame = collapse(batch, inside)
-            again = expansion.transform(frame[list(expansion.inputs)])
-            if not all((again[name] == batch[name]).all() for name in again.columns if name in batch.columns):
-                return False
-        frame = frame[list(self.seen.frame.columns)].astype(self.seen.frame.dtypes.to_dict())
         try:
-            points = self.domain.points(frame)
-            selected = encoders.predictions(self.fitted, frame, self.favorable)
+            frame, points = self.points_of(batch)
+            selected = encoders.predictions(self.fitted, frame.astype(self.seen.frame.dtypes.to_dict()), self.favorable)
         except TableError:
             # The audit of the condensed table says what is wrong, and in how many rows.
             return False

@@ -153,7 +153,8 @@ class Feature:
             hint = f" (if such words mean missing, pass {' '.join(f'--na {word}' for word in words)})"
         raise TableError(
             f"column {self.name!r} holds {listed(words, 5)} in {counted(number_of(bad, repeats), 'row')}; the model "
-            f"was not fitted on such values and refuses them{hint}: remove these rows, or fit with handle_unknown='ignore'"
+            f"was not fitted on such values and refuses them{hint}: remove these rows, or fit with "
+            "handle_unknown='ignore'"
         )
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from justicia.population.domain import Feature
 
-__all__ = ["MOST_PEOPLE", "Condenser", "Condition", "condensed"]
+__all__ = ["MOST_PEOPLE", "Condenser", "Condition", "TooManyPeopleError", "condensed"]
 
 MOST_PEOPLE = 3_000_000
 """Distinct people of a table that is read in batches."""
@@ -36,6 +36,10 @@ _AT_ONCE = 500_000
 _MOST_KEYS = 2**62
 _LOOKED_UP = 1 << 20
 """Whole numbers in a range of so many get their cells from a list."""
+
+
+class TooManyPeopleError(TableError):
+    """Raised when a table has more distinct people than are held."""
 
 
 @dataclass(frozen=True)
@@ -188,8 +192,8 @@ class Condenser:
     condition : Condition
     restore : callable
         Gives columns of a batch the types that they have in the whole table.
-    most : int
-        Distinct people that are held.
+    most : int, optional
+        Distinct people that are held; `MOST_PEOPLE` unless given.
     advice : str
         What can be done where there are more.
     """
@@ -199,12 +203,12 @@ class Condenser:
         condition: Condition,
         restore: Callable[[pd.DataFrame], pd.DataFrame],
         *,
-        most: int = MOST_PEOPLE,
+        most: int | None = None,
         advice: str = "",
     ) -> None:
         self._condition = condition
         self._restore = restore
-        self._most = most
+        self._most = MOST_PEOPLE if most is None else most
         self._advice = advice
         self._parts: list[tuple[pd.DataFrame, np.ndarray]] = []
         self._waiting = 0
@@ -233,7 +237,7 @@ class Condenser:
         self._joined, self._waiting = sum(len(people) for people, _ in self._parts), 0
         if self._joined > self._most:
             people = self._parts[0][0]
-            raise TableError(
+            raise TooManyPeopleError(
                 f"the table is too large to be held, and has more than {self._most:,} different people by the columns "
                 f"that matter: {listed(self._condition.widest(people.iloc[:100_000]), 5)} in the first 100,000 of "
                 f"them; round these{self._advice}"

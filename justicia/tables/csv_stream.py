@@ -19,7 +19,14 @@ import numpy as np
 
 from justicia.errors import TableError
 from justicia.tables.content import COMPRESSED
-from justicia.tables.csv_text import NO_TEXT, check_beginning, check_delimiter, first_line, has_outer_blanks
+from justicia.tables.csv_text import (
+    NO_TEXT,
+    check_beginning,
+    check_delimiter,
+    first_line,
+    has_outer_blanks,
+    holds_words,
+)
 from justicia.tables.sources import FileHash, Survey, batch_rows, with_types
 from justicia.words import counted
 
@@ -345,11 +352,9 @@ class CsvSource:
         if not self._strip or not self._blanks:
             return frame
         for name in frame.columns:
-            column = frame[name]
-            if column.dtype.kind in "biuf":
-                continue
-            stripped = column.str.strip()
-            frame[name] = stripped.mask(stripped == "")
+            if holds_words(frame[name]):
+                stripped = frame[name].str.strip()
+                frame[name] = stripped.mask(stripped == "")
         return frame
 
     def batches(self, columns: Sequence[str], progress: Progress | None) -> Iterator[pd.DataFrame]:

@@ -11,7 +11,7 @@ import csv
 import io
 import logging
 import warnings
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from justicia.compressed import kind_of
 from justicia.errors import TableError
@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["NO_TEXT", "check_beginning", "check_delimiter", "first_line", "has_outer_blanks", "parse_csv"]
+__all__ = [
+    "NO_TEXT",
+    "check_beginning",
+    "check_delimiter",
+    "first_line",
+    "has_outer_blanks",
+    "holds_words",
+    "parse_csv",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -172,6 +180,15 @@ def first_line(error: BaseException) -> str:
     return (text[0] if text else type(error).__name__).removeprefix("Error tokenizing data. C error: ")
 
 
+def holds_words(column: pd.Series[Any]) -> bool:
+    """Whether a parsed column is text; truth values with empty cells are none."""
+    import pandas as pd
+
+    if column.dtype == object:
+        return pd.api.types.infer_dtype(column, skipna=True) == "string"
+    return column.dtype.kind not in "biuf"
+
+
 def _stripped(kept: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
     """`frame` with blanks around names and text values removed, announcing how many there were in `kept`."""
     import pandas as pd
@@ -188,7 +205,7 @@ def _stripped(kept: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
         counts = pd.Series(codes[codes >= 0]).value_counts()
         changed += int(sum(counts.get(i, 0) for i, value in enumerate(uniques) if str(value) != str(value).strip()))
         after = frame.iloc[:, position]
-        if not pd.api.types.is_numeric_dtype(after.dtype) and after.dtype != bool:
+        if holds_words(after):
             stripped = after.str.strip()
             frame.isetitem(position, stripped.mask(stripped == "").array)
     if changed or changed_names:

@@ -52,6 +52,11 @@ class Table:
     checked : tuple of (int, int), or None
         Rows of such a source about which `predict` was asked while it was read, and how many of the rows here, which
         are the first, stand for them.
+    sampled : float64 array of shape (n_rows,), or None
+        Where people were counted by decision alone: rows of the source that each row stands for in the tables of a
+        population; 0 for rows that were not drawn for them.
+    by_decision : bool
+        People were counted by decision alone.
     """
 
     frame: pd.DataFrame
@@ -62,6 +67,8 @@ class Table:
     beside: dict[str, pd.Series[Any]] = field(default_factory=dict)
     repeats: np.ndarray | None = None
     checked: tuple[int, int] | None = None
+    sampled: np.ndarray | None = None
+    by_decision: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -89,6 +96,7 @@ class Table:
             frame=self.frame.iloc[kept].reset_index(drop=True),
             beside={name: column.iloc[kept].reset_index(drop=True) for name, column in self.beside.items()},
             repeats=of_rows(self.repeats, kept),
+            sampled=of_rows(self.sampled, kept),
             checked=None if self.checked is None else (self.checked[0], int((kept < self.checked[1]).sum())),
         )
         return replace(held, **changed)

@@ -142,8 +142,9 @@ def without_weightless(table: Table, name: str, kind: str) -> tuple[Table, Weigh
                 f"the frequency weights in {name!r} add up to {values.sum():,.0f} people, over {_MOST_ROWS:,}: are "
                 "they sampling weights? leave --weight-kind out"
             )
-        rows = np.repeat(np.arange(n_rows), values.astype(np.int64))
-        if repeats is not None:
+        if repeats is None:
+            rows = np.repeat(np.arange(n_rows), values.astype(np.int64))
+        else:
             rows = np.flatnonzero(values > 0)
             repeats = repeats * values.astype(np.int64)
     else:
