@@ -27,7 +27,7 @@ from justicia.given import given_groupings
 from justicia.inputs import Collapsed, collapse_one_hot, columns_for_model
 from justicia.streaming_rates import ByDecision, FirstOfCells, Sample
 from justicia.tables import Table, assign_roles, find_groupings, group_rows
-from justicia.tables.condensing import Condenser, Condition, TooManyPeopleError
+from justicia.tables.condensing import Condenser, Condition, TooManyPeopleError, cells_of_rows
 from justicia.tables.content import COMPRESSED
 from justicia.tables.csv_stream import CsvSource
 from justicia.tables.one_hot import collapse
@@ -294,10 +294,11 @@ def read_by_decision(
             rows += int(counting.sum()) if ready.agrees(source.restore(batch[counting > 0])) else CHECKED_ROWS
         new = first.take(batch)
         kept_first.append(source.restore(batch[new]))
-        condenser.add(batch[~new])
+        condenser.add(batch, (~new).astype(np.int64))
         if sample is not None:
             sample.add(batch, source.restore)
     frame, repeats = condenser.result()
+    frame, repeats = frame[repeats > 0], repeats[repeats > 0]
     parts = [*kept_first, frame]
     repeats = np.concatenate([np.ones(sum(map(len, kept_first)), dtype=np.int64), repeats])
     counts = None
@@ -346,6 +347,7 @@ class Ready:
     decision: Decision
     domain: Domain
     favorable: Sequence[Any]
+    last: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def one_hot_columns(self) -> set[str]:
@@ -370,7 +372,10 @@ class Ready:
                     "0/1 columns that exclude each other in the first rows do not in all: pass --one-hot none"
                 )
         frame = frame[list(self.seen.frame.columns)]
-        return frame, self.domain.points(frame)
+        # What was asked last is asked again: one batch is looked at for several things.
+        if self.last.get("batch") is not batch:
+            self.last.update(batch=batch, points=cells_of_rows(self.domain, frame))
+        return frame, self.last["points"]
 
     def agrees(self, batch: pd.DataFrame) -> bool:
         """Compare `predict` with the decision on all rows of a batch; False where they cannot be compared yet.

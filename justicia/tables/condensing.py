@@ -24,9 +24,9 @@ from justicia.words import listed
 if TYPE_CHECKING:
     import pandas as pd
 
-    from justicia.population.domain import Feature
+    from justicia.population.domain import Domain, Feature
 
-__all__ = ["MOST_PEOPLE", "Condenser", "Condition", "TooManyPeopleError", "condensed"]
+__all__ = ["MOST_PEOPLE", "Condenser", "Condition", "TooManyPeopleError", "cells_of_rows", "condensed"]
 
 MOST_PEOPLE = 3_000_000
 """Distinct people of a table that is read in batches."""
@@ -131,6 +131,24 @@ def _by_cell(feature: Feature, column: pd.Series[Any]) -> tuple[np.ndarray, int]
             places = values - values.dtype.type(least) if column.dtype.kind == "u" else values.astype(np.int64) - least
             return (feature.cells_or_none(every) + 1)[places], width
     return feature.cells_or_none(column) + 1, width
+
+
+def cells_of_rows(domain: Domain, frame: pd.DataFrame) -> np.ndarray:
+    """The domain point of each row, as `Domain.points` has it; whole numbers in a short range are looked up.
+
+    Raises
+    ------
+    TableError
+        When a value has no cell.
+    """
+    points = np.empty((len(frame), len(domain.features)), dtype=np.int32, order="F")
+    for position, feature in enumerate(domain.features):
+        column = frame[feature.name]
+        if feature.numeric and column.dtype.kind in "iu":
+            points[:, position] = _by_cell(feature, column)[0] - 1
+        else:
+            points[:, position] = feature.cells_or_none(column)
+    return domain.points(frame) if len(frame) and points.min(initial=0) < 0 else points
 
 
 def _by_category(feature: Feature, column: pd.Series[Any]) -> tuple[np.ndarray, int]:
