@@ -71,6 +71,16 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class _Members:
+    """The rows of a group."""
+
+    codes: np.ndarray
+
+    def __call__(self, group: int) -> np.ndarray:
+        return np.flatnonzero(self.codes == group)
+
+
+@dataclass(frozen=True)
 class Question:
     """Rates of a decision in the groups of several groupings, among all people and those with one true outcome.
 
@@ -173,7 +183,7 @@ class Question:
             return *self.given.population(grouping, kind), None
         people, tally = self._tallies.fit(self.structure, grouping, rows)
         people.people = population.People(
-            self.frame, self.domain, self.points, lambda group: np.flatnonzero(tally.codes == group), self.expansion,
+            self.frame, self.domain, self.points, _Members(tally.codes), self.expansion,
             self.repeats,
         )  # fmt: skip
         return people, tally.kept, tally

@@ -14,7 +14,7 @@ import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +27,10 @@ from justicia.given import given_groupings
 from justicia.inputs import Collapsed, collapse_one_hot, columns_for_model
 from justicia.streaming_rates import ByDecision, FirstOfCells, Sample
 from justicia.tables import Table, assign_roles, find_groupings, group_rows
-from justicia.tables.condensing import Condenser, Condition, TooManyPeopleError, cells_of_rows
+from justicia.tables.condensing import Condenser, Condition, TooManyPeopleError, cells_of_rows, condensed
 from justicia.tables.content import COMPRESSED
 from justicia.tables.csv_stream import CsvSource
+from justicia.tables.dask_source import DaskSource, is_dask_frame
 from justicia.tables.one_hot import collapse
 from justicia.tables.roles import find_label, folded
 from justicia.tables.sources import ParquetSource, Source
@@ -124,6 +125,8 @@ def large_source(
     InputError
         When batches are asked for of what is no file.
     """
+    if is_dask_frame(data):
+        return None if stream is False else DaskSource(data)
     path = Path(data) if isinstance(data, (str, os.PathLike)) else None
     if stream is False or path is None or not path.is_file():
         if stream and (path is None or os.fspath(data) in datasets.names()):
@@ -247,7 +250,19 @@ def read_condensed(
     """
     condenser = Condenser(condition, source.restore, advice=_ADVICE)
     rows, people, looking = 0, 0, ready is not None
-    for batch in source.batches(used, progress):
+    parts: Iterator[Any] = source.batches(used, progress)
+    if isinstance(source, DaskSource):
+        work = _Part(condition, asked, tuple(sensitive), None if ready is None else ready.without_rows())
+        parts = source.mapped(used, work, progress, asked=lambda: (rows < CHECKED_ROWS and looking,))
+    for batch in parts:
+        if isinstance(source, DaskSource):
+            frame, repeats, kept, agreed = batch
+            condenser.add(frame, repeats)
+            if kept and agreed is False:
+                rows, people, looking = 0, 0, False
+            elif looking and agreed:
+                rows, people = rows + kept, len(condenser.result()[0])
+            continue
         condenser.add(batch)
         if ready is not None and looking:
             counting = _kept_rows(batch, asked, sensitive)
@@ -349,6 +364,13 @@ class Ready:
     favorable: Sequence[Any]
     last: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
+    def without_rows(self) -> Ready:
+        """The same, to be sent elsewhere."""
+        seen = replace(
+            self.seen, table=replace(self.seen.table, frame=self.seen.table.frame[:0]), frame=self.seen.frame[:0]
+        )
+        return replace(self, seen=seen, last={})
+
     @property
     def one_hot_columns(self) -> set[str]:
         """Columns that are one feature with others."""
@@ -393,6 +415,24 @@ class Ready:
             return False
         encoders.compare_rows(self.decision, selected, self.domain, points, "row")
         return True
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Condenses a partition where it lies, and asks `predict` about its rows."""
+
+    condition: Condition
+    asked: Columns
+    sensitive: tuple[str, ...]
+    ready: Ready | None
+
+    def __call__(self, frame: pd.DataFrame, checked: bool) -> tuple[pd.DataFrame, np.ndarray, int, bool | None]:
+        """Distinct people, how many rows each stands for, rows asked about, and whether they could be compared."""
+        people, numbers = condensed(frame, None, self.condition)
+        if self.ready is None or not checked or not len(frame):
+            return people, numbers, 0, None
+        counting = _kept_rows(frame, self.asked, self.sensitive)
+        return people, numbers, int(counting.sum()), self.ready.agrees(frame[counting > 0])
 
 
 @contextmanager

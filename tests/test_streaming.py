@@ -59,7 +59,7 @@ def small_batches(monkeypatch):
     monkeypatch.setattr(sources, "_BATCH_ROWS", (7, 97))
     monkeypatch.setattr(condensing, "_AT_ONCE", 50)
     monkeypatch.setattr(sources, "_HEAD", 40)
-    monkeypatch.setattr(csv_stream, "_HEAD", 40)
+    monkeypatch.setattr(csv_stream, "_MOST_KEPT", 1000)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
 
 

@@ -27,7 +27,7 @@ from justicia.tables.csv_text import (
     has_outer_blanks,
     holds_words,
 )
-from justicia.tables.sources import FileHash, Survey, batch_rows, with_types
+from justicia.tables.sources import FileHash, Survey, batch_rows, head_rows, with_types
 from justicia.words import counted
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ __all__ = ["CsvSource", "LineLengths"]
 logger = logging.getLogger(__name__)
 
 _BLOCK = 1 << 20
-_HEAD = 10_000
+_MOST_KEPT = 20_000_000
+"""Cells of a first reading that are kept, so that there is no second one."""
+_LONG_LINES = 300
 
 
 class LineLengths:
@@ -69,6 +71,10 @@ class LineLengths:
         ------
         TableError
         """
+        n_lines = block.count(b"\n")
+        if not self._quoted and b'"' not in block and b"\r" not in block and len(block) > _LONG_LINES * n_lines:
+            self._look_at_long(block)
+            return
         held = np.frombuffer(block, dtype=np.uint8)
         marks, ends = held == self._mark, held == 10
         if self._quoted or b'"' in block:
@@ -95,6 +101,19 @@ class LineLengths:
         self._values = int(reached[-1] - (reached[last] if begun else 0)) + (0 if begun else self._values)
         self._returns = int(returns[-1] - (returns[last] if begun else 0)) + (0 if begun else self._returns)
         self._bytes = rest + (0 if begun else self._bytes)
+
+    def _look_at_long(self, block: bytes) -> None:
+        """The same, line by line, which is faster where they are long."""
+        begin, mark = 0, bytes([self._mark])
+        while (end := block.find(b"\n", begin)) >= 0:
+            values = self._values + block.count(mark, begin, end)
+            if values != self._width - 1 and self._bytes + end - begin - self._returns > 0:
+                self._refuse(self._line, values + 1)
+            self._line += 1
+            self._values = self._bytes = self._returns = 0
+            begin = end + 1
+        self._values += block.count(mark, begin)
+        self._bytes += len(block) - begin
 
     def end(self) -> None:
         """Look at a last line that does not end.
@@ -196,6 +215,7 @@ class CsvSource:
         self._dtypes: dict[str, Any] = {}
         self._as_text: set[str] = set()
         self._hash: FileHash | None = None
+        self._kept = _Kept()
 
     def _open(self) -> IO[bytes]:
         import bz2
@@ -222,7 +242,9 @@ class CsvSource:
         if len(beginning) == _BLOCK and not self._wide:
             cut = beginning[: beginning.rfind(b"\n") + 1] or beginning
         try:
-            return next(self._parsed(io.BytesIO(cut), None, _HEAD, blanks))
+            return next(
+                self._parsed(io.BytesIO(cut), None, head_rows(beginning.count(self._delimiter.encode())), blanks)
+            )
         except StopIteration:
             raise TableError("has no rows") from None
 
@@ -298,7 +320,7 @@ class CsvSource:
         if not self._wide and len(self.columns) > 1:
             lengths = LineLengths(len(self.columns), self._delimiter.encode())
         while True:
-            survey = Survey()
+            survey, kept = Survey(), _Kept()
             kinds: dict[str, set[str]] = {name: set() for name in columns}
             again = False
             for frame, blanks in self._read(columns, lengths, progress, "types"):
@@ -313,11 +335,13 @@ class CsvSource:
                 if again:
                     break
                 survey.add(frame[[name for name in columns if name in wanted]])
+                kept.add(frame)
             lengths = (
                 None if not again else LineLengths(len(self.columns), self._delimiter.encode()) if lengths else None
             )
             if not again:
                 break
+        self._kept = kept
         for name in columns:
             self._dtypes[name] = _settled(kinds[name], name in self._as_text)
         survey.values = {
@@ -359,6 +383,10 @@ class CsvSource:
 
     def batches(self, columns: Sequence[str], progress: Progress | None) -> Iterator[pd.DataFrame]:
         """Some columns, batch by batch."""
+        if self._kept.frames and set(columns) <= set(self._kept.frames[0].columns):
+            for frame in self._kept.frames:
+                yield self.restore(frame[list(columns)])
+            return
         for frame, _ in self._read(columns, None, progress, "people"):
             yield self.restore(frame)
 
@@ -370,6 +398,18 @@ class CsvSource:
         """Hash of the file's bytes."""
         self._hash = self._hash or FileHash(self._path)
         return self._hash.hexdigest()
+
+
+class _Kept:
+    """Frames of a reading, none where they are too many cells."""
+
+    def __init__(self) -> None:
+        self.frames: list[pd.DataFrame] = []
+        self._cells = 0
+
+    def add(self, frame: pd.DataFrame) -> None:
+        self._cells += frame.size
+        self.frames = [*self.frames, frame] if self._cells <= _MOST_KEPT else []
 
 
 def _kind(column: pd.Series[Any]) -> str:

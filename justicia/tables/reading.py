@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from justicia.errors import InputError, MissingDependencyError, TableError
 from justicia.tables.content import Hash, uncompressed
 from justicia.tables.csv_text import first_line, parse_csv
+from justicia.tables.dask_source import is_dask_frame
 from justicia.tables.repeats import of_rows
 from justicia.words import listed
 
@@ -168,6 +169,8 @@ def _as_frame(data: Any) -> pd.DataFrame:
 
     if isinstance(data, pd.DataFrame):
         return data.reset_index(drop=True)
+    if is_dask_frame(data):
+        return _as_frame(data.compute())
     if isinstance(data, np.ndarray) and data.ndim == 2:
         return pd.DataFrame(data, columns=[f"x{i}" for i in range(data.shape[1])])
     raise TableError(f"a table is a file, a data set name or a DataFrame, not {type(data).__name__}")

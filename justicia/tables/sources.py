@@ -8,7 +8,7 @@ gives.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 
     from justicia.watching import Progress
 
-__all__ = ["FileHash", "ParquetSource", "Source", "Survey", "batch_rows", "with_types"]
+__all__ = ["FileHash", "ParquetSource", "Source", "Survey", "batch_rows", "head_rows", "with_types"]
 
-_BATCH_CELLS = 12_000_000
+_BATCH_CELLS = 3_000_000
 _BATCH_ROWS = 10_000, 1_000_000
 _HEAD = 10_000
+_BUFFER = 1 << 20
+_HEAD_CELLS = 2_000_000
 _MOST_VALUES = 1_000_000
 """Distinct values of a column that are collected."""
 
@@ -85,10 +87,14 @@ class Survey:
         TableError
             When a column has too many values.
         """
+        self.add_values({str(name): batch[name].drop_duplicates() for name in batch.columns})
+
+    def add_values(self, values: Mapping[str, pd.Series[Any]]) -> None:
+        """Add distinct values of some columns."""
         import pandas as pd
 
-        for name in batch.columns:
-            found = batch[name].drop_duplicates()
+        for name, own in values.items():
+            found = own
             if name in self.values:
                 found = pd.concat([self.values[name], found], ignore_index=True).drop_duplicates()
             if len(found) > _MOST_VALUES:
@@ -145,7 +151,7 @@ class ParquetSource:
         self._broken: tuple[type[Exception], ...] = (pa.ArrowException, OSError, ValueError)
         self.name: str | None = path.name
         try:
-            self._file = parquet.ParquetFile(path, memory_map=True)
+            self._file = parquet.ParquetFile(path)
             # As a whole it is seen like this, but for columns of numbers with empty cells.
             empty = self._file.schema_arrow.empty_table().to_pandas().reset_index(drop=True)
         except self._broken as error:
@@ -179,7 +185,7 @@ class ParquetSource:
         import pandas as pd
 
         try:
-            for batch in self._file.iter_batches(batch_size=_HEAD):
+            for batch in self._file.iter_batches(batch_size=head_rows(len(self.columns))):
                 return batch.to_pandas().reset_index(drop=True)
         except self._broken as error:
             raise self._unreadable(error) from error
@@ -236,7 +242,7 @@ class ParquetSource:
         if not columns:
             return
         texts = [name for name in self._texts if name in set(columns)]
-        reader = parquet.ParquetFile(self._path, memory_map=True, read_dictionary=texts)
+        reader = parquet.ParquetFile(self._path, read_dictionary=texts, buffer_size=_BUFFER)
         done = 0
         try:
             for batch in ahead(reader.iter_batches(batch_size=batch_rows(len(columns)), columns=list(columns))):
@@ -256,6 +262,11 @@ class ParquetSource:
         """Hash of the file's bytes."""
         self._hash = self._hash or FileHash(self._path)
         return self._hash.hexdigest()
+
+
+def head_rows(n_columns: int) -> int:
+    """First rows that are looked at, of so many columns."""
+    return int(np.clip(_HEAD_CELLS // max(n_columns, 1), min(100, _HEAD), _HEAD))
 
 
 def batch_rows(n_columns: int) -> int:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from justicia.errors import TableError
 from justicia.ll144 import median
 from justicia.population.domain import Feature
+from justicia.tables import csv_stream
 from justicia.tables.condensing import Condenser, Condition, condensed
 from justicia.tables.csv_stream import CsvSource, LineLengths
 from justicia.tables.csv_text import parse_csv
@@ -92,9 +93,11 @@ def test_median_of_repeated_scores(pairs):
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(["a", "", 'b"c', "d,e", "f\ng"]), min_size=1, max_size=4), max_size=6),
-       st.integers(1, 9), st.booleans())  # fmt: skip
-def test_lengths_of_lines_do_not_depend_on_blocks(rows, size, ends):
+       st.integers(1, 9), st.booleans(), st.booleans())  # fmt: skip
+def test_lengths_of_lines_do_not_depend_on_blocks(rows, size, ends, long):
     import csv
+
+    csv_stream._LONG_LINES = -1 if long else 300
 
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([["x", "y", "z"], *rows])
@@ -128,8 +131,9 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3])
-def test_types_are_those_of_the_whole_file(tmp_path, rows, monkeypatch):
+@pytest.mark.parametrize(("rows", "kept"), [(1, 0), (2, 0), (3, 10_000)])
+def test_types_are_those_of_the_whole_file(tmp_path, rows, kept, monkeypatch):
+    monkeypatch.setattr("justicia.tables.csv_stream._MOST_KEPT", kept)
     monkeypatch.setattr("justicia.tables.csv_stream.batch_rows", lambda _: rows)
     lines = [",".join(COLUMNS), *(",".join(values) for values in zip(*COLUMNS.values(), strict=True))]
     text = "\n".join(lines) + "\n"
