@@ -1,8 +1,9 @@
 """Times of two commits, run in turn: python -m benchmarks.compare BASE HEAD [--rounds 5] [--only WORD].
 
-Each commit gets a work tree of its own, and each benchmark of `benchmarks.pieces` is run in a process of its own, base and head in turn, `--rounds` times. What is printed is the ratio of the smallest times, head / base, and
-the processor seconds of each; the machine's speed drifts, and the ratio does not. The benchmarks are those of this work
-tree, so a piece that a commit does not have is shown as absent.
+Each commit gets a work tree of its own, and each benchmark of `benchmarks.pieces` is run in a process of its own, base
+and head in turn, `--rounds` times. What is printed are the smallest processor seconds of each, and their ratio, head /
+base; the machine's speed drifts, and the ratio does not. The benchmarks are those of this work tree, so a piece that a
+commit does not have is shown as absent.
 """
 
 from __future__ import annotations

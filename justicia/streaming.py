@@ -23,10 +23,10 @@ import numpy as np
 from justicia import datasets, encoders, models
 from justicia.conditional import settle_factors
 from justicia.errors import InputError, LabelError, TableError
-from justicia.given import given_groupings
+from justicia.given import given_bins, given_groupings
 from justicia.inputs import Collapsed, collapse_one_hot, columns_for_model
 from justicia.streaming_rates import ByDecision, FirstOfCells, Sample
-from justicia.tables import Table, assign_roles, find_groupings, group_rows
+from justicia.tables import Table, assign_roles, check_bins, find_groupings, group_rows
 from justicia.tables.condensing import Condenser, Condition, TooManyPeopleError, cells_of_rows, condensed
 from justicia.tables.content import COMPRESSED
 from justicia.tables.csv_stream import CsvSource
@@ -186,7 +186,9 @@ def condense_for_model(
         "--no-stream",
         *(source.name or "the table", len(used), counted(len(source.columns), "column")),
     )
-    cut = {name: tuple(float(edge) for edge in edges) for name, edges in asked.bins.items() if name in apart}
+    bins = asked.bins if asked.file is None else given_bins(asked.file, asked.bins, groupings)
+    edges = check_bins(bins, [*groupings, factors] if factors else groupings)
+    cut = {name: tuple(held) for name, held in edges.items() if name in apart}
     survey = source.survey(used, {*(name for name in apart if name not in cut), *possible, *every}, progress)
     for name in dict.fromkeys([*sensitive, *factors]):
         if name in survey.values:

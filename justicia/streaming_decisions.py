@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from justicia.inputs import as_list, settle_sensitive
 from justicia.ll144 import layout_groupings
 from justicia.streaming import Columns, head_table, large_source, read_condensed, unsaid
-from justicia.tables import find_groupings, group_rows
+from justicia.tables import check_bins, find_groupings, group_rows
 from justicia.tables.condensing import Condition
 from justicia.tables.outcomes import parse_threshold
 from justicia.words import counted
@@ -69,7 +69,7 @@ def condense_decisions(
         "%s is read in batches, %s of %s; people with the same values are counted together; override with --no-stream",
         *(source.name or "the table", len(used), counted(len(source.columns), "column")),
     )
-    cut = {name: tuple(float(edge) for edge in edges) for name, edges in bins.items() if name in sensitive}
+    cut = {name: tuple(edges) for name, edges in check_bins(bins, found).items()}
     survey = source.survey(used, {name for name in sensitive if name not in cut}, progress)
     for name, values in survey.values.items():
         group_rows(values.to_frame(), [name], missing="group")

@@ -266,3 +266,19 @@ def test_folds_and_replicates_are_drawn_from_counts(table, tree, tmp_path):
     held = streamed.groupings[0].held_out
     assert sum(group.n for group in held.groups) == 600
     assert held.max_abs_error < 0.03
+
+
+def test_bad_calls_are_refused_as_for_the_whole_table(table, tree, tmp_path):
+    path = written(table, tmp_path, ".csv")
+    for words, options in {
+        "'old' is not a list of numbers|old is not a list": {"bins": {"age": ["old"]}, "sensitive_features": ["age"]},
+        "numeric with 6\\d distinct values": {"sensitive_features": ["age"]},
+        "sensitive column 'rase' is not in the table": {"sensitive_features": ["rase"]},
+        "label column 'god' is not in the table": {"sensitive_features": ["sex"], "label": "god"},
+        "weight column 'w' is not in the table": {"sensitive_features": ["sex"], "weight": "w"},
+        "named in it": {"sensitive_features": table["sex"]},
+    }.items():
+        with pytest.raises(InputError, match=words):
+            justicia.verify(tree, path, stream=True, **options)
+    with pytest.raises(InputError, match="from a CSV or Parquet file"):
+        justicia.verify(tree, table, sensitive_features=["sex"], stream=True)
