@@ -20,6 +20,7 @@ from justicia.errors import InputError
 from justicia.fitting import held_out_fit
 from justicia.given import Given, encode_under, given_bins, given_groupings, label_of, settle_population
 from justicia.inputs import (
+    Asking,
     as_list,
     as_names,
     as_requirements,
@@ -96,6 +97,7 @@ def verify(
     trust_model: bool = False,
     command: Sequence[str] | None = None,
     progress: Progress | None = None,
+    stream: bool | None = None,
 ) -> Audit:
     """How often the model says yes to every group, which groups fare best and worst, and whether limits are met.
 
@@ -197,6 +199,9 @@ def verify(
     progress : callable, optional
         Called a few times a second while bounds are narrowed, with what is known so far, and how much of the way is
         done.
+    stream : bool, optional
+        Read a file in batches, and hold distinct people only. Left out, this is done with large files; answers are the
+        same.
 
     Returns
     -------
@@ -240,10 +245,11 @@ def verify(
         inputs = settle_inputs(
             model, data, y, sensitive_features,
             label=label, na=na, delimiter=delimiter, encoding=encoding, seed=seed, trust=trust_model,
-            progress=progress, weight=weight, weight_kind=weight_kind,
+            progress=progress, weight=weight, weight_kind=weight_kind, stream=stream,
+            asked=Asking(favorable, features, one_hot, bins, factors, tuple(between), rows.drops, file, structure),
         )  # fmt: skip
         fitted = models.unwrap(inputs.file.predictor)
-        columns = columns_for_model(fitted, inputs.table, as_names(features), inputs.label, weight)
+        columns = inputs.columns or columns_for_model(fitted, inputs.table, as_names(features), inputs.label, weight)
         seen = collapse_one_hot(fitted, inputs.table, columns, one_hot, inputs.label)
         named = inputs.groupings
         if file is not None:
@@ -270,16 +276,21 @@ def verify(
         stage("encoding the model, and comparing it with its own predict")
         frame, decision, domain = encode_under(file, fitted, frame, roles.favorable)
         engine = solvers.pick(solver, decision, solver_command, solver_pattern, solver_digits)
-        points = domain.points(frame)
-        check = encoders.check_encoding(fitted, decision, domain, frame, points, roles.favorable)
-        unseen = domain.unseen(frame, points)
+        points = domain.points(frame, table.repeats)
+        check = encoders.check_encoding(
+            fitted, decision, domain, frame, points, roles.favorable, table.repeats, table.n_checked
+        )
+        unseen = domain.unseen(frame, points, table.repeats)
         added = encoders.contributions(decision, domain, points)
         _announce_features(domain.names, table, unseen)
 
         tolerance = engine.tolerance if tolerance is None else tolerance
         weights = inputs.weights if kept is None or inputs.weights is None else inputs.weights.of_rows(kept)
-        groups = [tables.group_rows(table.people, names, bins=edges, missing=missing) for names in roles.groupings]
-        strata_of = strata_groupings(table.people, roles.groupings, factors, edges, missing)
+        groups = [
+            tables.group_rows(table.people, names, bins=edges, missing=missing, repeats=table.repeats)
+            for names in roles.groupings
+        ]
+        strata_of = strata_groupings(table.people, roles.groupings, factors, edges, missing, table.repeats)
         stored = None
         if file is not None:
             named_label = inputs.label is not None
@@ -300,7 +311,9 @@ def verify(
             decision, domain, points, frame, [*groups, *strata_of.values()], roles.strata,
             structure, engine, solvers.Effort(search, time_limit, tolerance, delta),
             () if radius or between or min_group else requirements, progress,
-            seen.one_hot, seen.expansion, stored, frozenset(edges), None if weights is None else weights.of_population,
+            seen.one_hot, seen.expansion, stored, frozenset(edges),
+            table.repeats if weights is None or weights.values is None else weights.of_population, table.repeats,
+            table.sampled,
         )  # fmt: skip
         groupings, first = [], None
         for grouping, position in zip(groups, references, strict=True):
@@ -336,7 +349,7 @@ def verify(
                 None if weights is None else weights.values, min_group, tests, remaining,
             )  # fmt: skip
             groupings.append(replace(compared, cross_check=checked))
-        warn_of_weakness(groupings, roles, check, asked=inputs.label is not None)
+        warn_of_weakness(groupings, roles, check, asked=inputs.label is not None, repeats=table.repeats)
         warn_of_programs(groupings)
         warn_of_width(groupings, tolerance, time_limit, interrupted=question.effort.interruption.pressed)
         warn_of_fit(groupings, given=file is not None)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from justicia import encoders, models, tables
 from justicia.comparison import GroupingAudit
 from justicia.enclosure import Enclosure
+from justicia.errors import InputError
 from justicia.judging import RequirementAudit, exit_code_of
 from justicia.metrics import REMAINING, measure, measure_name
 from justicia.words import counted
@@ -130,6 +131,11 @@ class Audit:
         """
         from justicia.population_files import population_of_audit
 
+        if self.table.by_decision and self.given_population is None:
+            raise InputError(
+                f"people of {self.table.source or 'the table'} were counted by decision, which is no population of "
+                "other models: pass --population tree or independent"
+            )
         if self.weights is not None:
             self.weights.check_whole(self.population.structure)
         return population_of_audit(self)

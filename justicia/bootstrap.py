@@ -12,12 +12,16 @@ Deviations are taken on the scale arcsin(sqrt(rate)), where their size hardly de
   own standard deviation as the quantile of the largest deviation over all groups says. For a smallest or largest rate
   of many groups, quantiles of the measure itself would be biased.
 
+Replicates are made by as many workers as joblib is set to: `joblib.parallel_config(n_jobs=4)`, or `backend="dask"` for
+those of a cluster. Which worker makes one does not matter: each has a seed of its own.
+
 Where a rate is 0 or 1, and so are all replicates, their spread says nothing: the interval is Clopper and Pearson's of
 as many people without exception as the group has rows.
 """
 
 from __future__ import annotations
 
+import copy
 import logging
 import math
 import time
@@ -33,11 +37,15 @@ from justicia.binomial import clopper_pearson
 from justicia.enclosure import Enclosure
 from justicia.errors import InputError
 from justicia.metrics import MEASURES, RATES_OF, Rates, compared_kinds, measure
+from justicia.population import EmpiricalPopulation, MixturePopulation
+from justicia.solvers.interruption import Interruption
 from justicia.ssat import Formula
 
 if TYPE_CHECKING:
+    from justicia.encoders import Decision
+    from justicia.population import Counts, Population
     from justicia.questions import Asked, Question
-    from justicia.solvers import Solution
+    from justicia.solvers import Effort, Solution, Solver
 
 __all__ = [
     "Bootstrap",
@@ -55,6 +63,8 @@ logger = logging.getLogger(__name__)
 _LONG = 5.0
 """Seconds from which the time is announced before it is spent."""
 _MOST_REPLICATES = 1_000_000
+_MOST_DRAWN = 20_000_000
+"""People of a replicate that are drawn one by one."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +146,8 @@ def resample(
     confidence : float
     seed : int
     """
+    from joblib import Parallel, delayed, effective_n_jobs
+
     effort, start = question.effort, time.perf_counter()
     deadline = math.inf if effort.time_limit is None else start + effort.time_limit
     engine_seconds = replicates * sum(one.solution.seconds for one in answers.values())
@@ -145,7 +157,16 @@ def resample(
             "%s: %d bootstrap replicates at the pace of the first answers take the engine %.0f s; %s",
             names, replicates, engine_seconds, ends,
         )  # fmt: skip
-    rng = np.random.default_rng([seed % 2**32, n_groups])
+    one = _Replicates(
+        question.structure, question.engine, question.decision, replace(effort, watch=None),
+        {
+            kind: (_alone(asked.people), asked.tally.counts, asked.tally.fixed)
+            for kind, asked in answers.items()
+        },
+        question.repeats is not None, (seed % 2**32, n_groups),
+    )  # fmt: skip
+    # Each replicate has a seed of its own, so that it does not matter who makes it.
+    workers = effective_n_jobs(None)
     drawn: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {kind: [] for kind in answers}
     reached, stopped = 0, None
     with effort.interruption:
@@ -156,13 +177,19 @@ def resample(
             if time.perf_counter() > deadline:
                 stopped = "time"
                 break
-            new = {kind: _replicate(question, one, rng, deadline) for kind, one in answers.items()}
+            step = min(workers, replicates - reached)
+            if step > 1:
+                again = [(one.without_deadline(deadline), number) for number in range(reached, reached + step)]
+                several = Parallel()(delayed(_made)(*pair) for pair in again)
+            else:
+                several = [one.made(reached, deadline)]
             if effort.interruption.pressed:
                 # Bounds that were interrupted are wider than those of the audit.
                 continue
-            for kind, found in new.items():
-                drawn[kind].append(found)
-            reached += 1
+            for new in several:
+                for kind, found in new.items():
+                    drawn[kind].append(found)
+            reached += step
             if question.progress is not None:
                 question.progress(f"{names}: {reached} of {replicates} bootstrap replicates", reached / replicates)
     if reached < least_replicates(confidence):
@@ -190,26 +217,114 @@ def resample(
     return Bootstrap(replicates, reached, stopped, confidence, rates, measures)
 
 
-def _replicate(
-    question: Question, asked: Asked, rng: np.random.Generator, deadline: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds of the rates of one replicate; statistical ones where the audit has such."""
-    people, effort = asked.people, question.effort
+@dataclass(frozen=True)
+class _Replicates:
+    """All that replicates are made of, as other processes can take it.
+
+    Attributes
+    ----------
+    structure : str
+    engine : Solver
+    decision : Decision
+    effort : Effort
+    asked : dict of str to (Population, Counts, frozenset of str)
+        By kind of rates, what it was fitted from, and what is never shrunk.
+    condensed : bool
+        Rows stand for several.
+    seeds : tuple of int
+    """
+
+    structure: str
+    engine: Solver
+    decision: Decision
+    effort: Effort
+    asked: dict[str, tuple[Population, Counts, frozenset[str]]]
+    condensed: bool
+    seeds: tuple[int, ...]
+
+    def without_deadline(self, deadline: float) -> _Replicates:
+        """The same for another process, which has another clock and hears no Ctrl-C."""
+        limit = self.effort.time_limit
+        if limit is not None:
+            limit = max(min(limit, deadline - time.perf_counter()), 0.0)
+        return replace(self, effort=replace(self.effort, time_limit=limit, interruption=Interruption()))
+
+    def made(self, number: int, deadline: float = math.inf) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        """Bounds of the rates of one replicate, by kind; statistical ones where the audit has such."""
+        rng = np.random.default_rng([*self.seeds, number])
+        found = {}
+        for kind, (people, everybody, fixed) in self.asked.items():
+            draw = drawn_counts if self.condensed else drawn_rows
+            counts = draw(people, rng, everybody)
+            fitted = population.fit(self.structure, counts, people.domain, people.sensitive, fixed)
+            limit = self.effort.time_limit
+            if limit is not None and deadline < math.inf:
+                limit = max(min(limit, deadline - time.perf_counter()), 0.0)
+            again = replace(self.effort, search="enumerate", watch=None, time_limit=limit)
+            solution = self.engine.solve(Formula(fitted, self.decision), again)
+            found[kind] = (solution.lo, solution.hi) if solution.interval is None else solution.interval
+        return found
+
+
+def _made(one: _Replicates, number: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    return one.made(number)
+
+
+def _alone(people: Population) -> Population:
+    """The population without the table that it was fitted to."""
+    held = copy.copy(people)
+    held.people = None
+    return held
+
+
+def drawn_rows(people: Population, rng: np.random.Generator, everybody: Counts) -> Counts:
+    """As many people as each group has rows, one by one."""
     points = [people.sample_points(group, int(n), rng) for group, n in enumerate(people.sizes)]
-    counts = population.Counts(
-        people.groups,
-        people.domain.sizes,
-        np.repeat(np.arange(people.n_groups), people.sizes),
-        np.concatenate(points),
-        everybody=asked.tally.counts,
-    )
-    fitted = population.fit(question.structure, counts, people.domain, people.sensitive, asked.tally.fixed)
-    limit = effort.time_limit
-    if limit is not None:
-        limit = max(min(limit, deadline - time.perf_counter()), 0.0)
-    again = replace(effort, search="enumerate", watch=None, time_limit=limit)
-    solution = question.engine.solve(Formula(fitted, question.decision), again)
-    return (solution.lo, solution.hi) if solution.interval is None else solution.interval
+    groups = np.repeat(np.arange(people.n_groups), people.sizes)
+    return population.Counts(people.groups, people.domain.sizes, groups, np.concatenate(points), everybody=everybody)
+
+
+def drawn_counts(people: Population, rng: np.random.Generator, everybody: Counts) -> Counts:
+    """The same where rows stand for several: how many people there are of each kind is drawn at once.
+
+    Raises
+    ------
+    InputError
+        When most people would be drawn from tables one by one, and are too many.
+    """
+    rows: Population
+    if isinstance(people, MixturePopulation):
+        rows, of_rows = people.rows, rng.binomial(people.sizes, people.row_weights)
+    else:
+        rows, of_rows = people, people.sizes * isinstance(people, EmpiricalPopulation)
+    others = people.sizes - of_rows
+    if others.sum() > _MOST_DRAWN:
+        raise InputError(
+            f"a replicate draws {others.sum():,} people from the tables of the {people.structure} population: leave "
+            "--bootstrap out, or pass --population auto"
+        )
+    groups, points, weights = [], [], []
+    if isinstance(rows, EmpiricalPopulation):
+        held, cells, numbers = rows.support
+        for group, n in enumerate(of_rows.tolist()):
+            members = np.flatnonzero(held == group)
+            drawn = rng.multinomial(n, numbers[members] / numbers[members].sum()) if n else np.zeros(len(members))
+            some = members[drawn > 0]
+            groups.append(held[some])
+            points.append(cells[some])
+            weights.append(drawn[drawn > 0])
+    network = people.network if isinstance(people, MixturePopulation) else people
+    n_classes = people.n_classes if isinstance(people, MixturePopulation) else 1
+    for group, n in enumerate(others.tolist()):
+        shares = people.class_weights[group] if isinstance(people, MixturePopulation) else np.ones(1)
+        for one, number in enumerate(rng.multinomial(n, shares / shares.sum()).tolist()):
+            groups.append(np.full(number, group))
+            points.append(network.sample_points(group * n_classes + one, number, rng))
+            weights.append(np.ones(number, dtype=np.int64))
+    return population.Counts(
+        people.groups, people.domain.sizes, np.concatenate(groups).astype(np.int64), np.concatenate(points),
+        np.concatenate(weights).astype(np.int64), everybody,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

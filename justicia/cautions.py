@@ -9,6 +9,7 @@ import numpy as np
 
 from justicia.enclosure import EXACT
 from justicia.population.networks.population import GivenNetwork
+from justicia.tables.repeats import correlation, of_rows
 from justicia.words import counted, shown
 
 if TYPE_CHECKING:
@@ -113,7 +114,12 @@ def warn_of_fit(groupings: Sequence[GroupingAudit], *, given: bool) -> None:
 
 
 def warn_of_weakness(
-    groupings: Sequence[GroupingAudit], roles: tables.Roles, check: encoders.SelfCheck, *, asked: bool
+    groupings: Sequence[GroupingAudit],
+    roles: tables.Roles,
+    check: encoders.SelfCheck,
+    *,
+    asked: bool,
+    repeats: np.ndarray | None = None,
 ) -> None:
     """Say what makes the numbers weaker than they look."""
     small = {
@@ -131,7 +137,7 @@ def warn_of_weakness(
     if truth is not None and not asked:
         positive, selected = truth.positive[truth.known], check.selected[truth.known]
         if positive.std() and selected.std():
-            phi = float(np.corrcoef(positive, selected)[0, 1])
+            phi = correlation(positive, selected, of_rows(repeats, truth.known))
             if abs(phi) < _WEAK_ASSOCIATION:
                 logger.warning(
                     "label %s was found by its values, and hardly goes with the model's predict (phi %.2f): is it the "

@@ -515,10 +515,11 @@ def _counts(
     groups: Grouping, selected: np.ndarray, strata: Mapping[str, Stratum], weights: np.ndarray | None = None
 ) -> OutcomeCounts:
     """People of each group by decision and true outcome."""
+    codes, n_groups = groups.codes, len(groups.groups)
     if not strata:
-        return people_counts(groups.codes, len(groups.groups), selected, None, None, weights)
+        return people_counts(codes, n_groups, selected, None, None, weights, groups.repeats)
     positive, negative = strata["tpr"].rows, strata["fpr"].rows
-    return people_counts(groups.codes, len(groups.groups), selected, positive, positive | negative, weights)
+    return people_counts(codes, n_groups, selected, positive, positive | negative, weights, groups.repeats)
 
 
 def sample_rates(counts: OutcomeCounts, kind: str, confidence: float) -> list[SampleRate | None]:

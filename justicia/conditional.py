@@ -156,10 +156,13 @@ def strata_groupings(
     factors: Sequence[str],
     bins: Mapping[str, Sequence[float]],
     missing: str,
+    repeats: np.ndarray | None = None,
 ) -> dict[tuple[str, ...], Grouping]:
     """The people by factors and sensitive columns, for every grouping that has none of the factors."""
     return {
-        tuple(names): group_rows(people, [*factors, *names], bins=bins, missing=missing, factors=factors)
+        tuple(names): group_rows(
+            people, [*factors, *names], bins=bins, missing=missing, factors=factors, repeats=repeats
+        )
         for names in groupings
         if factors and not set(factors) & set(names)
     }
@@ -212,9 +215,7 @@ def _audit(
 ) -> ConditionalAudit:
     """Strata from the selection rates of their groups; factors come first, so that strata keep their natural order."""
     depth, n_groups = len(together.sensitive) - len(grouping.sensitive), len(together.groups)
-    k, n = (
-        np.bincount(together.codes[rows], minlength=n_groups) for rows in (selected, np.ones(len(selected), dtype=bool))
-    )
+    k, n = together.tally(selected), together.tally()
     sizes = np.zeros(n_groups, dtype=np.int64)
     sizes[asked.kept] = asked.people.sizes
     plain: list[Enclosure | None] = [None] * n_groups

@@ -18,6 +18,7 @@ from justicia.metrics import (
 )
 from justicia.metrics.adverse_impact import AdverseImpact
 from justicia.metrics.assignments import Assignments, Unknown, assignment_ranges
+from justicia.tables.repeats import number_of, of_rows
 from justicia.uncertainty import Uncertainty
 from justicia.weighing import counts_of_groups, impact_of, people_counts
 from justicia.words import counted
@@ -126,6 +127,7 @@ def audit_groups(
     hidden: Collection[int] = (),
     tests: bool = False,
     bounds: bool = False,
+    repeats: np.ndarray | None = None,
 ) -> DecisionGrouping:
     """Audit one grouping under one rule of decision.
 
@@ -147,14 +149,16 @@ def audit_groups(
         Positions of groups whose numbers are not published.
     tests, bounds : bool
         Whether tests of adverse impact, and ranges over people of unknown group, are asked for.
+    repeats : int64 array of shape (n_rows,), optional
+        Equal rows that each row stands for.
     """
     grouping, known = partial.grouping, partial.known
     codes, selected = grouping.codes, outcomes.selected[known]
     positive, label_known = (None, None) if truth is None else (truth.positive[known], truth.known[known])
     own = None if weights is None else weights[known]
     n_groups = len(grouping.groups)
-    counts = people_counts(codes, n_groups, selected, positive, label_known, own)
-    rows = np.bincount(codes, minlength=n_groups)
+    counts = people_counts(codes, n_groups, selected, positive, label_known, own, grouping.repeats)
+    rows = grouping.tally()
     kept = [i for i in range(n_groups) if rows[i] and rows[i] >= min_group and i not in hidden]
     few = [i for i in range(n_groups) if rows[i] and i not in kept]
     order = [*kept, *few]
@@ -165,7 +169,7 @@ def audit_groups(
         place = next((i for i, group in enumerate(kept) if grouping.groups[group] == wanted), None)
     samples = sample_measures(compared, reference=place, confidence=confidence)
     rates = {kind: sample_rates(counts, kind, confidence) for kind in counts.kinds}
-    raw = people_counts(codes, n_groups, selected, positive, label_known, None)
+    raw = people_counts(codes, n_groups, selected, positive, label_known, None, grouping.repeats)
     none: list[None] = [None] * n_groups
     groups = []
     for i in order:
@@ -212,7 +216,7 @@ def audit_groups(
         )
     shares = [rate.lo for rate in samples.rates.selection_rate if rate is not None]
     top, low = _extremes(shares, compared.n)
-    missing = ranges_of(partial, outcomes.selected, kept) if bounds else None
+    missing = ranges_of(partial, outcomes.selected, kept, repeats) if bounds else None
     return DecisionGrouping(
         grouping.sensitive,
         outcomes.rule,
@@ -225,7 +229,7 @@ def audit_groups(
         impact_of(compared, confidence) if tests else None,
         missing,
         tuple(grouping.named(group) for group in grouping.groups) if missing is not None else (),
-        int((~known).sum()),
+        number_of(~known, repeats),
     )
 
 
@@ -242,7 +246,9 @@ def _extremes(rates: Sequence[Any], n: np.ndarray) -> tuple[int | None, int | No
     return order[-1], max(least, key=lambda i: n[i])
 
 
-def ranges_of(partial: PartialGrouping, selected: np.ndarray, kept: Sequence[int]) -> Assignments:
+def ranges_of(
+    partial: PartialGrouping, selected: np.ndarray, kept: Sequence[int], repeats: np.ndarray | None = None
+) -> Assignments:
     """Ranges over the groups that people of unknown group may be in.
 
     Parameters
@@ -252,13 +258,16 @@ def ranges_of(partial: PartialGrouping, selected: np.ndarray, kept: Sequence[int
         Of all rows.
     kept : sequence of int
         Positions of the groups that are compared; those that have no rows yet are, too.
+    repeats : int64 array of shape (n_rows,), optional
+        Equal rows that each row stands for.
     """
     grouping = partial.grouping
     n_groups = len(grouping.groups)
-    rows = np.bincount(grouping.codes, minlength=n_groups)
-    k = np.bincount(grouping.codes[selected[partial.known]], minlength=n_groups)
-    unknown = [
-        Unknown(one.groups, int(selected[one.rows].sum()), int((~selected[one.rows]).sum())) for one in partial.unknown
-    ]
+    rows = grouping.tally()
+    k = grouping.tally(selected[partial.known])
+    unknown = []
+    for one in partial.unknown:
+        chosen, each = selected[one.rows], of_rows(repeats, one.rows)
+        unknown.append(Unknown(one.groups, number_of(chosen, each), number_of(~chosen, each)))
     compared = [*kept, *(i for i in range(n_groups) if not rows[i])]
     return assignment_ranges(k.tolist(), rows.tolist(), unknown, compared)

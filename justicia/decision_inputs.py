@@ -105,9 +105,9 @@ def read_outcomes(
         return [cut_scores(scores, score, cut) for cut in parsed], None
     if layout is None:
         raise InputError(f"a score selects nobody without a threshold: pass --threshold, or --layout ll144 ({score})")
-    middle = median(scores)
+    middle = median(scores, table.repeats)
     says = (
-        f"{score} > {value_text(middle)}, the median of the full sample of {counted(len(scores), 'person', 'people')}"
+        f"{score} > {value_text(middle)}, the median of the full sample of {counted(table.n_rows, 'person', 'people')}"
     )
     return [Outcomes(score, says, scores > middle, middle)], middle
 
@@ -124,13 +124,17 @@ def group_people(
 ) -> PartialGrouping:
     """A grouping; people of unknown group are in none under "bounds" alone."""
     if missing == "bounds":
-        return group_known(table.people, names, bins=edges)
-    grouping = tables.group_rows(table.people, names, bins=edges, missing=missing)
+        return group_known(table.people, names, bins=edges, repeats=table.repeats)
+    grouping = tables.group_rows(table.people, names, bins=edges, missing=missing, repeats=table.repeats)
     return PartialGrouping(grouping, np.ones(len(table.frame), dtype=bool), ())
 
 
 def hidden_groups(
-    partial: Sequence[PartialGrouping], rules: Sequence[Outcomes], truth: Truth | None, least: int
+    partial: Sequence[PartialGrouping],
+    rules: Sequence[Outcomes],
+    truth: Truth | None,
+    least: int,
+    repeats: np.ndarray | None = None,
 ) -> list[frozenset[int]]:
     """Groups of each grouping whose numbers are not published."""
     if not least:
@@ -148,4 +152,4 @@ def hidden_groups(
     for first, second in pairwise(rules):
         # Those whom one threshold selects and the next does not are the difference of two published counts.
         kinds += [first.selected & ~second.selected, second.selected & ~first.selected]
-    return suppressed_groups(codes, kinds, least)
+    return suppressed_groups(codes, kinds, least, repeats)

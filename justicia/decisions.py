@@ -20,7 +20,8 @@ from justicia.decision_inputs import (
     read_outcomes,
     with_decision,
 )
-from justicia.inputs import as_list, as_requirements, settle_table
+from justicia.errors import InputError
+from justicia.inputs import are_names, as_list, as_requirements, settle_table
 from justicia.judging import RequirementAudit, exit_code_of
 from justicia.ll144 import Layout, layout_groupings, layout_tables
 from justicia.metrics import (
@@ -35,6 +36,7 @@ from justicia.metrics import (
 from justicia.ranges import judge_with_ranges
 from justicia.solvers import DELTA
 from justicia.speaking import speaks_keywords
+from justicia.streaming_decisions import condense_decisions
 from justicia.tables.outcomes import read_truth
 from justicia.tables.roles import Truth
 from justicia.tables.weights import Weights, without_weightless
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.enclosure import Enclosure
+    from justicia.watching import Progress
 
 __all__ = ["DecisionsAudit", "audit_decisions"]
 
@@ -194,6 +197,8 @@ def audit_decisions(
     delimiter: str | None = None,
     encoding: str = "utf-8",
     command: Sequence[str] | None = None,
+    progress: Progress | None = None,
+    stream: bool | None = None,
 ) -> DecisionsAudit:
     """How often every group got the favorable outcome, by decisions that were made, and whether limits are met.
 
@@ -247,6 +252,11 @@ def audit_decisions(
         How a CSV file is read; see `justicia.tables.read_table`.
     command : sequence of str, optional
         The command line, to stand in the report.
+    progress : callable, optional
+        Called while a large file is read, with what is done so far, and how much of the way that is.
+    stream : bool, optional
+        Read a file in batches, and hold distinct people only. Left out, this is done with large files; answers are the
+        same.
 
     Returns
     -------
@@ -271,6 +281,15 @@ def audit_decisions(
         requirements = as_requirements(require)
         check_sources(requirements)
         named_reference = parse_reference(reference)
+        if y is None and are_names(sensitive_features) and (decision is None or isinstance(decision, str)):
+            held = condense_decisions(
+                data, decision=decision, score=score, threshold=threshold,
+                sensitive_features=sensitive_features, label=label, weight=weight, bins=bins or {},
+                layout=layout, progress=progress, stream=stream, na=na, delimiter=delimiter, encoding=encoding,
+            )  # fmt: skip
+            data = data if held is None else held
+        elif stream:
+            raise InputError("a table is read in batches with columns that are named in it: leave stream out")
         table, groupings, label = settle_table(
             data, y, sensitive_features, label=label, na=na, delimiter=delimiter, encoding=encoding, strip=True
         )
@@ -294,13 +313,13 @@ def audit_decisions(
             for names in found
         ]
         reference_positions(named_reference, [(one.grouping.sensitive, one.grouping.groups) for one in partial])
-        hidden = hidden_groups(partial, rules, truth, suppress_below)
+        hidden = hidden_groups(partial, rules, truth, suppress_below, table.repeats)
         values = None if weights is None else weights.values
         audits = tuple(
             audit_groups(
                 part, rule, truth, values, confidence,
                 reference=named_reference, min_group=min_group, hidden=concealed, tests=tests,
-                bounds=missing == "bounds",
+                bounds=missing == "bounds", repeats=table.repeats,
             )
             for rule in rules
             for part, concealed in zip(partial, hidden, strict=True)
@@ -309,8 +328,8 @@ def audit_decisions(
         verdicts = _judged(requirements, audits)
         laid_out = None
         if layout is not None:
-            scored = len(table.frame) if median_of is not None else None
-            laid_out = Layout(layout_tables(partial, rules, hidden), median_of, scored)
+            scored = table.n_rows if median_of is not None else None
+            laid_out = Layout(layout_tables(partial, rules, hidden, table.repeats), median_of, scored)
 
     return DecisionsAudit(
         table, rules[0].name, score is not None, truth, "; ".join(rule.rule for rule in rules), weights, audits,

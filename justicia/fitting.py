@@ -11,6 +11,7 @@ from justicia.enclosure import Enclosure
 from justicia.errors import InputError
 from justicia.metrics import simultaneous_wilson
 from justicia.tables import Grouping
+from justicia.tables.repeats import tally
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["FOLDS", "Fit", "GroupFit", "held_out_fit", "measure_fit"]
 
 FOLDS = 5
+_MOST_DIVIDED = 1_000_000_000
 
 
 @dataclass(frozen=True)
@@ -134,16 +136,21 @@ def held_out_fit(
     InputError
         When there are fewer rows than folds.
     """
-    n_rows = len(grouping.codes)
+    if question.sampled is not None:
+        raise InputError("people were counted by decision, which leaves none to hold out: leave --check-fit out")
+    n_rows = int(grouping.sizes.sum())
     if n_rows < folds:
         raise InputError(f"{n_rows} rows cannot be held out in {folds} folds: leave --check-fit out")
-    fold = np.random.default_rng(seed).permutation(np.arange(n_rows) % folds)
+    parts = _folds(len(grouping.codes), question.repeats, folds, np.random.default_rng(seed))
     size = len(grouping.groups)
     k, n = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     low, high = np.zeros(size), np.zeros(size)
-    for number in range(folds):
-        kept = fold != number
-        part = Grouping(grouping.sensitive, grouping.groups, grouping.codes[kept])
+    for left in parts:
+        # Rows that stand for several may be in the fold with some of them.
+        rest = None if question.repeats is None else question.repeats - left
+        kept = left == 0 if rest is None else rest > 0
+        inside = None if rest is None else rest[kept]
+        part = Grouping(grouping.sensitive, grouping.groups, grouping.codes[kept], repeats=inside)
         asked = replace(
             question,
             points=question.points[kept],
@@ -152,13 +159,32 @@ def held_out_fit(
             strata={},
             effort=replace(question.effort, search="enumerate"),
             requirements=(),
+            repeats=inside,
+            weights=inside if question.weights is None or inside is not None else question.weights[kept],
         )
         answer = asked.ask(part, np.ones(int(kept.sum()), dtype=bool))
         solution, known = answer.solution, answer.kept
-        out = np.bincount(grouping.codes[~kept], minlength=size)[known]
+        out = tally(grouping.codes, size, left)[known]
         n[known] += out
-        k[known] += np.bincount(grouping.codes[~kept & selected], minlength=size)[known]
+        k[known] += tally(grouping.codes, size, left, selected)[known]
         low[known] += out * solution.lo
         high[known] += out * solution.hi
     rows = np.maximum(n, 1)
     return measure_fit(grouping, list(map(Enclosure, low / rows, high / rows)), k, n, confidence, folds)
+
+
+def _folds(n: int, repeats: np.ndarray | None, folds: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """How many of the rows that each row stands for are in each fold, int64 arrays of shape (n,); as if drawn."""
+    if repeats is None:
+        fold = rng.permutation(np.arange(n) % folds)
+        return [(fold == number).astype(np.int64) for number in range(folds)]
+    rest, total = repeats.copy(), int(repeats.sum())
+    if total >= _MOST_DIVIDED:
+        raise InputError(f"{total:,} rows are too many to be divided into folds: leave --check-fit out")
+    found = []
+    for number in range(folds):
+        wanted = total // folds + (number < total % folds)
+        drawn = rng.multivariate_hypergeometric(rest, wanted, method="marginals")
+        found.append(drawn)
+        rest -= drawn
+    return found

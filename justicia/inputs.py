@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Collapsed",
     "Inputs",
+    "are_names",
     "as_list",
     "as_names",
     "as_requirements",
@@ -36,6 +37,7 @@ __all__ = [
     "columns_for_model",
     "drop_missing",
     "settle_inputs",
+    "settle_sensitive",
     "settle_table",
     "table_with_groups",
 ]
@@ -80,6 +82,8 @@ class Inputs:
     label : str or None
     weights : Weights or None
         Of the rows.
+    columns : list of str, or None
+        Columns that the model takes, where they are known already.
     """
 
     file: models.ModelFile
@@ -87,6 +91,22 @@ class Inputs:
     groupings: list[list[str]] | None
     label: str | None
     weights: Weights | None = None
+    columns: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What else is asked of the columns of a table that is read in batches, as `justicia.verify` takes it."""
+
+    favorable: Any = None
+    features: Sequence[str] | None = None
+    one_hot: Mapping[str, Sequence[str]] | bool | None = None
+    bins: Mapping[str, Sequence[Any]] | None = None
+    factors: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    drops: bool = False
+    file: Any = None
+    structure: str = "auto"
 
 
 def settle_inputs(
@@ -104,6 +124,8 @@ def settle_inputs(
     progress: Progress | None = None,
     weight: str | None = None,
     weight_kind: str = "sampling",
+    stream: bool | None = None,
+    asked: Asking | None = None,
 ) -> Inputs:
     """Load or train the model, read the table, and put columns that were given apart beside it."""
     trained_here = isinstance(model, str) and model in models.TRAINABLE and not Path(model).exists()
@@ -112,6 +134,16 @@ def settle_inputs(
         stage("loading the model")
         file = _model_file(model, trust)
     strip = file is None or not _keeps_blanks(file.predictor)
+    columns = None
+    if y is None and file is not None and asked is not None and are_names(sensitive_features):
+        held = _condensed(
+            file, data, sensitive_features, asked, label, weight, weight_kind, progress, stream, seed,
+            na=na, delimiter=delimiter, encoding=encoding, strip=strip,
+        )  # fmt: skip
+        if held is not None:
+            data, columns = held
+    elif stream:
+        raise InputError("a table is read in batches for a model that is given, and with columns that are named in it")
     table, groupings, label = settle_table(
         data, y, sensitive_features, label=label, na=na, delimiter=delimiter, encoding=encoding, strip=strip
     )
@@ -121,7 +153,55 @@ def settle_inputs(
     if file is None:
         stage("training %s", model)
         file, label = _trained(str(model), table, label, groupings, seed, progress, weight)
-    return Inputs(file, table, groupings, label, weights)
+    return Inputs(file, table, groupings, label, weights, columns)
+
+
+def are_names(sensitive_features: Any) -> bool:
+    """Whether sensitive features are named, not given as values."""
+    if sensitive_features is None or isinstance(sensitive_features, str):
+        return True
+    if not isinstance(sensitive_features, (list, tuple)):
+        return False
+    return all(
+        isinstance(item, str) or (isinstance(item, (list, tuple)) and all(isinstance(name, str) for name in item))
+        for item in sensitive_features
+    )
+
+
+def _condensed(
+    file: models.ModelFile,
+    data: Any,
+    sensitive_features: Any,
+    asked: Asking,
+    label: str | None,
+    weight: str | None,
+    weight_kind: str,
+    progress: Progress | None,
+    stream: bool | None,
+    seed: int,
+    **reading: Any,
+) -> tuple[tables.Table, list[str]] | None:
+    """The distinct people of a large file, and the columns that the model takes; None where it is read whole."""
+    from justicia import streaming
+    from justicia.population.networks import Network
+
+    if isinstance(asked.file, Network):
+        if stream:
+            raise InputError("a network is stated about a table that is read whole: leave stream out")
+        return None
+    source = streaming.large_source(data, stream=stream, **reading)
+    if source is None:
+        return None
+    groupings, _ = settle_sensitive(sensitive_features, source.head())
+    columns = streaming.Columns(
+        groupings, label, weight, asked.factors, asked.others, asked.bins or {}, weight_kind == "frequency",
+        asked.drops, asked.file, asked.structure, seed,
+    )  # fmt: skip
+    return streaming.condense_for_model(
+        source, models.unwrap(file.predictor), columns,
+        favorable=as_list(asked.favorable), features=as_names(asked.features), one_hot=asked.one_hot,
+        progress=progress,
+    )  # fmt: skip
 
 
 def settle_table(
@@ -144,7 +224,7 @@ def settle_table(
     """
     stage("reading the table")
     table = tables.read_table(data, na=na, delimiter=delimiter, encoding=encoding, strip=strip)
-    groupings, given = _settle_sensitive(sensitive_features, table.frame)
+    groupings, given = settle_sensitive(sensitive_features, table.frame)
     if y is not None:
         if label is not None:
             raise InputError("y and label are both given: the true outcome is one or the other")
@@ -206,7 +286,7 @@ def beside(name: str, values: Any, frame: pd.DataFrame, index: Any = None) -> pd
     return pd.Series(values.array if hasattr(values, "array") else values, index=frame.index, name=name)
 
 
-def _settle_sensitive(given: Any, frame: pd.DataFrame) -> tuple[list[list[str]] | None, dict[str, Any]]:
+def settle_sensitive(given: Any, frame: pd.DataFrame) -> tuple[list[list[str]] | None, dict[str, Any]]:
     """Groupings by name, and the columns that were given as data."""
     if given is None:
         return None, {}
@@ -247,7 +327,7 @@ def _settle_sequence(given: Any, frame: pd.DataFrame) -> tuple[list[list[str]] |
         raise InputError("sensitive_features mixes names and lists: a list of lists is several groupings")
     if all(nested):
         columns = np.array(items, dtype=object)
-        return _settle_sensitive(columns, frame)
+        return settle_sensitive(columns, frame)
     return [[_FEATURE]], {_FEATURE: given if hasattr(given, "dtype") else np.asarray(items, dtype=object)}
 
 
@@ -417,19 +497,14 @@ def table_with_groups(
     table: tables.Table, groupings: Sequence[Sequence[str]], *, say: bool = True
 ) -> tuple[tables.Table, np.ndarray]:
     """The people who have a value in every sensitive column, and which rows they were; `say`: how many they are."""
-    kept, dropped = tables.rows_with_groups(table.people, groupings)
+    kept, dropped = tables.rows_with_groups(table.people, groupings, table.repeats)
     if not kept.any():
         raise TableError("no row has a value in every sensitive column")
     for reason, rows in dropped.items():
         number = counted(rows, "row is", "rows are") if say else "rows are"
         logger.warning("%s left out: %s", number, reason)
-    cut = replace(
-        table,
-        frame=table.frame[kept].reset_index(drop=True),
-        beside={name: column[kept].reset_index(drop=True) for name, column in table.beside.items()},
-        dropped={**table.dropped, **dropped},
-    )
-    return cut if dropped else table, kept
+    cut = table.of_rows(np.flatnonzero(kept), dropped={**table.dropped, **dropped}) if dropped else table
+    return cut, kept
 
 
 def _widened(frame: pd.DataFrame, fitted: models.FittedModel) -> pd.DataFrame:

@@ -19,6 +19,7 @@ import numpy as np
 
 from justicia.errors import GroupingError
 from justicia.metrics.four_fifths import highest
+from justicia.tables.repeats import number_of
 from justicia.tables.roles import find_groupings
 from justicia.tables.unknown import PartialGrouping
 from justicia.words import listed
@@ -138,13 +139,26 @@ def layout_groupings(table: Table, named: Sequence[Sequence[str]] | None) -> tup
     )
 
 
-def median(scores: np.ndarray) -> float:
-    """Median of the scores; the mean of the middle two of an even number."""
-    return float(np.median(scores))
+def median(scores: np.ndarray, repeats: np.ndarray | None = None) -> float:
+    """Median of the scores, each of so many people; the mean of the middle two of an even number.
+
+    >>> median(np.array([1.0, 2.0, 9.0]), np.array([3, 1, 2]))
+    1.5
+    """
+    if repeats is None:
+        return float(np.median(scores))
+    order = np.argsort(scores)
+    reached = np.cumsum(repeats[order])
+    total = int(reached[-1])
+    middle = scores[order][np.searchsorted(reached, [(total + 1) // 2, total // 2 + 1])]
+    return float(middle.mean())
 
 
 def layout_tables(
-    parts: Sequence[PartialGrouping], outcomes: Sequence[Outcomes], hidden: Sequence[frozenset[int]]
+    parts: Sequence[PartialGrouping],
+    outcomes: Sequence[Outcomes],
+    hidden: Sequence[frozenset[int]],
+    repeats: np.ndarray | None = None,
 ) -> tuple[LayoutTable, ...]:
     """The three tables under each rule.
 
@@ -155,21 +169,25 @@ def layout_tables(
     outcomes : sequence of Outcomes
     hidden : sequence of frozenset of int
         Groups of each whose numbers are not published; one beyond the last group are the people of unknown category.
+    repeats : int64 array of shape (n_rows,), optional
+        Equal rows that each row stands for.
     """
     titles = ("sex", "race/ethnicity", "intersection")
     return tuple(
-        _table(title, part, one, concealed)
+        _table(title, part, one, concealed, repeats)
         for one in outcomes
         for title, part, concealed in zip(titles, parts, hidden, strict=True)
     )
 
 
-def _table(title: str, part: PartialGrouping, outcomes: Outcomes, hidden: frozenset[int]) -> LayoutTable:
+def _table(
+    title: str, part: PartialGrouping, outcomes: Outcomes, hidden: frozenset[int], repeats: np.ndarray | None
+) -> LayoutTable:
     grouping = part.grouping
     n_groups = len(grouping.groups)
-    n = np.bincount(grouping.codes, minlength=n_groups).tolist()
-    k = np.bincount(grouping.codes[outcomes.selected[part.known]], minlength=n_groups).tolist()
-    people, unknown = int(part.known.sum()), int((~part.known).sum())
+    n = grouping.tally().tolist()
+    k = grouping.tally(outcomes.selected[part.known]).tolist()
+    people, unknown = number_of(part.known, repeats), number_of(~part.known, repeats)
     held = [i for i in range(n_groups) if n[i] and i not in hidden and 50 * n[i] >= people]
     top = highest([k[i] for i in held], [n[i] for i in held])
     best = None if top is None else held[top]

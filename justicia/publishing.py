@@ -18,6 +18,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from justicia.tables.repeats import tally
+
 __all__ = ["suppressed_groups"]
 
 
@@ -37,7 +39,9 @@ class _Table:
     layers: list[np.ndarray]
 
 
-def suppressed_groups(codes: Sequence[np.ndarray], kinds: Sequence[np.ndarray], least: int) -> list[frozenset[int]]:
+def suppressed_groups(
+    codes: Sequence[np.ndarray], kinds: Sequence[np.ndarray], least: int, repeats: np.ndarray | None = None
+) -> list[frozenset[int]]:
     """Positions of the groups of each grouping that are suppressed.
 
     Parameters
@@ -48,8 +52,10 @@ def suppressed_groups(codes: Sequence[np.ndarray], kinds: Sequence[np.ndarray], 
         Which people each kind of count is of.
     least : int
         The smallest count, besides 0, that is published.
+    repeats : int64 array of shape (n_rows,), optional
+        Equal rows that each row stands for.
     """
-    table, offsets = _table(codes, kinds)
+    table, offsets = _table(codes, kinds, repeats)
     sizes = table.inside @ table.layers[0]
     held = [table.inside @ layer for layer in table.layers]
     small = [np.flatnonzero((counts > 0) & (counts < least)).tolist() for counts in held]
@@ -79,7 +85,9 @@ def suppressed_groups(codes: Sequence[np.ndarray], kinds: Sequence[np.ndarray], 
     ]
 
 
-def _table(codes: Sequence[np.ndarray], kinds: Sequence[np.ndarray]) -> tuple[_Table, np.ndarray]:
+def _table(
+    codes: Sequence[np.ndarray], kinds: Sequence[np.ndarray], repeats: np.ndarray | None
+) -> tuple[_Table, np.ndarray]:
     patterns, inverse = np.unique(np.stack(codes, axis=1), axis=0, return_inverse=True)
     inverse = inverse.ravel()
     widths = [int(one.max()) + 1 for one in codes]
@@ -88,7 +96,7 @@ def _table(codes: Sequence[np.ndarray], kinds: Sequence[np.ndarray]) -> tuple[_T
     for position, start in enumerate(offsets[:-1]):
         atoms = np.flatnonzero(patterns[:, position] >= 0)
         inside[start + patterns[atoms, position], atoms] = 1
-    layers = [np.bincount(inverse, weights=kind, minlength=len(patterns)).astype(np.int64) for kind in kinds]
+    layers = [tally(inverse, len(patterns), repeats, kind) for kind in kinds]
     return _Table(inside, layers), offsets
 
 

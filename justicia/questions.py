@@ -72,6 +72,16 @@ class Asked:
 
 
 @dataclass(frozen=True)
+class _Members:
+    """The rows of a group."""
+
+    codes: np.ndarray
+
+    def __call__(self, group: int) -> np.ndarray:
+        return np.flatnonzero(self.codes == group)
+
+
+@dataclass(frozen=True)
 class Question:
     """Rates of a decision in the groups of several groupings, among all people and those with one true outcome.
 
@@ -102,7 +112,11 @@ class Question:
     binned : frozenset of str
         Sensitive columns that were cut into classes.
     weights : int64 or float64 array of shape (n_rows,), optional
-        People that each row stands for.
+        What each row counts for in a population.
+    repeats : int64 array of shape (n_rows,), optional
+        Rows of the table that each row stands for.
+    sampled : float64 array of shape (n_rows,), optional
+        The same in the tables of a population, where they are those of a sample.
     """
 
     decision: Decision
@@ -121,10 +135,14 @@ class Question:
     given: Given | None = None
     binned: frozenset[str] = frozenset()
     weights: np.ndarray | None = None
+    repeats: np.ndarray | None = None
+    sampled: np.ndarray | None = None
 
     @cached_property
     def _tallies(self) -> Tallies:
-        return Tallies(self.domain, self.points, self.groupings, self.strata, self.one_hot, self.weights)
+        return Tallies(
+            self.domain, self.points, self.groupings, self.strata, self.one_hot, self.weights, self.sampled
+        )  # fmt: skip
 
     def determined(self, grouping: Grouping) -> frozenset[str]:
         """Features whose cell the group determines."""
@@ -169,8 +187,9 @@ class Question:
             return *self.given.population(grouping, kind), None
         people, tally = self._tallies.fit(self.structure, grouping, rows)
         people.people = population.People(
-            self.frame, self.domain, self.points, lambda group: np.flatnonzero(tally.codes == group), self.expansion
-        )
+            self.frame, self.domain, self.points, _Members(tally.codes), self.expansion,
+            self.repeats,
+        )  # fmt: skip
         return people, tally.kept, tally
 
     def ask_stratum(self, grouping: Grouping, kind: str) -> Stratum:

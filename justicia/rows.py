@@ -80,16 +80,18 @@ def with_ranges(
     grouping: GroupingAudit, table: tables.Table, rule: Outcomes, bins: Mapping[str, Sequence[float]], min_group: int
 ) -> GroupingAudit:
     """The grouping with the ranges of the rows' rates over people of unknown group."""
-    partial = group_known(table.people, grouping.sensitive, bins=bins)
-    rows = np.bincount(partial.grouping.codes, minlength=len(partial.grouping.groups))
+    partial = group_known(table.people, grouping.sensitive, bins=bins, repeats=table.repeats)
+    rows = partial.grouping.tally()
     kept = [i for i, number in enumerate(rows.tolist()) if number and number >= min_group]
     possible = tuple(partial.grouping.named(group) for group in partial.grouping.groups)
-    return replace(grouping, missing=ranges_of(partial, rule.selected, kept), possible=possible)
+    return replace(grouping, missing=ranges_of(partial, rule.selected, kept, table.repeats), possible=possible)
 
 
 def layout_of(
     table: tables.Table, named: Sequence[Sequence[str]] | None, rule: Outcomes, bins: Mapping[str, Sequence[float]]
 ) -> Layout:
     """The rows in the layout of Local Law 144."""
-    parts = [group_known(table.people, names, bins=bins) for names in layout_groupings(table, named)]
-    return Layout(layout_tables(parts, [rule], [frozenset()] * len(parts)))
+    parts = [
+        group_known(table.people, names, bins=bins, repeats=table.repeats) for names in layout_groupings(table, named)
+    ]
+    return Layout(layout_tables(parts, [rule], [frozenset()] * len(parts), table.repeats))

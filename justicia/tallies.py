@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from justicia import population
+from justicia.population.auto import CONCENTRATION
 from justicia.tables.groups import first_rows, ranks
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class Tallies:
         Features of the domain that are several columns of the table.
     weights : int64 or float64 array of shape (n_rows,), optional
         People that each row stands for; one unless given.
+    sampled : float64 array of shape (n_rows,), optional
+        The same in tables of populations; what is the rows themselves has the weights.
     """
 
     domain: Domain
@@ -68,6 +71,7 @@ class Tallies:
     strata: dict[str, np.ndarray]
     one_hot: Sequence[OneHot] = ()
     weights: np.ndarray | None = None
+    sampled: np.ndarray | None = None
 
     @cached_property
     def _atoms(self) -> tuple[population.Counts, np.ndarray]:
@@ -116,4 +120,11 @@ class Tallies:
     def fit(self, structure: str, grouping: Grouping, rows: np.ndarray | None = None) -> tuple[Population, Tally]:
         """Fit a population to the people, or to those of one true outcome; see `count`."""
         tally = self.count(grouping, rows)
-        return population.fit(structure, tally.counts, self.domain, grouping.sensitive, tally.fixed), tally
+        if self.sampled is None:
+            return population.fit(structure, tally.counts, self.domain, grouping.sensitive, tally.fixed), tally
+        drawn = replace(self, weights=self.sampled, sampled=None).count(grouping, rows)
+        made = population.fit(structure, drawn.counts, self.domain, grouping.sensitive, tally.fixed)
+        people = population.fit_empirical(tally.counts, self.domain, grouping.sensitive)
+        if not isinstance(made, population.MixturePopulation):
+            raise TypeError(f"a {structure} population is not made of tables and rows")
+        return made.beside(people, people.sizes / (people.sizes + CONCENTRATION)), tally

@@ -104,7 +104,7 @@ def uncertainty_of(
     found: dict[str, dict[str, Bound]] = {}
     for kind, asked in answers.items() if bounds else ():
         rows = selected if kind == "selection_rate" else selected & question.strata[kind]
-        k = np.bincount(grouping.codes[rows], minlength=n_groups)[asked.kept]
+        k = grouping.tally(rows)[asked.kept]
         held = bound_rates(
             asked.people,
             asked.tally.counts,

@@ -20,10 +20,13 @@ def people_counts(
     positive: np.ndarray | None,
     known: np.ndarray | None,
     weights: np.ndarray | None,
+    repeats: np.ndarray | None = None,
 ) -> OutcomeCounts:
     """People of each group by decision and true outcome; whole numbers where every weight is one."""
-    counts = count_outcomes(codes, n_groups, selected, positive, known, weights)
-    if weights is None or (weights != np.rint(weights)).any() or weights.sum() >= 2**53:
+    counts = count_outcomes(codes, n_groups, selected, positive, known, weights, repeats)
+    if weights is None or (weights != np.rint(weights)).any():
+        return counts
+    if (weights.sum() if repeats is None else weights @ repeats) >= 2**53:
         return counts
     return _changed(counts, lambda held: np.rint(held).astype(np.int64), counts.squares)
 

@@ -60,7 +60,7 @@ _ROWS = (
 _SHARED = (
     *("sensitive", "label", "favorable", "confidence", "require", "config_file", "junit_file", "reference"),
     *("json_file", "missing", "bins", "na", "delimiter", "encoding", "all_groups", "all_measures", "quiet", "debug"),
-    *("weight", "weight_kind", "tests", "layout", "min_group", "suppress_below"),
+    *("weight", "weight_kind", "tests", "layout", "min_group", "suppress_below", "stream"),
 )
 """Options that decisions have, besides their own."""
 
@@ -119,13 +119,18 @@ def audit_of_decisions(options: dict[str, Any], command: list[str], bar: Bar) ->
     sensitive = [names_of(names) for names in options["sensitive"]]
     same = (
         *("decision", "score", "threshold", "label", "favorable", "confidence", "require", "reference", "missing"),
-        *("na", "encoding", "weight", "weight_kind", "tests", "layout", "min_group", "suppress_below"),
+        *("na", "encoding", "weight", "weight_kind", "tests", "layout", "min_group", "suppress_below", "stream"),
     )
-    return audit_decisions(
-        options["decisions"],
-        sensitive_features=sensitive or None,
-        bins=named_lists(options["bins"], "--bins"),
-        delimiter=delimiter_of(options["delimiter"]),
-        command=command,
-        **{name: options[name] for name in same},
-    )
+    bar = Bar(not quiet)
+    try:
+        return audit_decisions(
+            options["decisions"],
+            sensitive_features=sensitive or None,
+            bins=named_lists(options["bins"], "--bins"),
+            delimiter=delimiter_of(options["delimiter"]),
+            command=command,
+            progress=bar.show,
+            **{name: options[name] for name in same},
+        )
+    finally:
+        bar.stop()

@@ -13,6 +13,7 @@ import click
 from justicia.words import shown
 
 __all__ = [
+    "STREAM",
     "announcing",
     "delimiter_of",
     "named_list",
@@ -38,6 +39,12 @@ _TABLE = (
     click.option("--na", multiple=True, metavar="WORD", help="A word that means missing, besides the empty cell."),
     click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file.  [default: ,]"),
     click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file."),
+)
+
+STREAM = click.option(
+    "--stream/--no-stream",
+    default=None,
+    help="Read the table in batches, and hold distinct people only.  [default: large files]",
 )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from justicia.cli.decisions import audit_of_decisions, decision_options, model_alone, row_options
-from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, outside_options, table_options
+from justicia.cli.options import STREAM, announcing, delimiter_of, named_lists, names_of, outside_options, table_options
 from justicia.cli.population import write_population
 from justicia.cli.sections import SectionedCommand
 from justicia.progress import Bar, stage
@@ -50,7 +50,7 @@ class _Verify(SectionedCommand):
                 *("solver_command", "solver_pattern", "solver_digits"),
             ),
             "Where the answer goes": ("json_file", "html_file", "all_groups", "all_measures", "quiet"),
-            "How the table is read": ("one_hot", "na", "delimiter", "encoding"),
+            "How the table is read": ("one_hot", "na", "delimiter", "encoding", "stream"),
         }
     )
 
@@ -181,6 +181,7 @@ class _Verify(SectionedCommand):
 @click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
 @row_options
 @partial(table_options, ways="error|group|drop|bounds")
+@STREAM
 @click.option(
     "--seed",
     type=int,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.encoders.additive_trees import AdditiveTrees
-from justicia.encoders.check import SelfCheck, check_encoding, predict, predictions
+from justicia.encoders.check import SelfCheck, check_encoding, compare_rows, predict, predictions
 from justicia.encoders.clauses import Clauses
 from justicia.encoders.decisions import Decision, Tree
 from justicia.encoders.linear_threshold import Contribution, LinearThreshold, contributions
@@ -36,6 +36,7 @@ __all__ = [
     "SelfCheck",
     "Tree",
     "check_encoding",
+    "compare_rows",
     "contributions",
     "encode",
     "predict",

@@ -11,6 +11,7 @@ import numpy as np
 from justicia.encoders.boundary import boundary_frame
 from justicia.encoders.preprocessing import trace
 from justicia.errors import EncodingMismatchError, TableError
+from justicia.tables.repeats import number_of
 from justicia.words import counted, listed
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from justicia.models import FittedModel
     from justicia.population.domain import Domain
 
-__all__ = ["SelfCheck", "check_encoding", "predict", "predictions"]
+__all__ = ["SelfCheck", "check_encoding", "compare_rows", "predict", "predictions"]
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,8 @@ def check_encoding(
     frame: pd.DataFrame,
     points: np.ndarray,
     favorable: Collection[Any],
+    repeats: np.ndarray | None = None,
+    checked: int | None = None,
 ) -> SelfCheck:
     """Compare the decision with `predict` on every row and on boundary points.
 
@@ -111,6 +114,10 @@ def check_encoding(
         The domain point of each row.
     favorable : collection
         Favorable classes.
+    repeats : int64 array of shape (n_rows,), optional
+        Rows of the table that each row stands for.
+    checked : int, optional
+        Rows of the table that were compared; all that are given unless given.
 
     Raises
     ------
@@ -118,7 +125,7 @@ def check_encoding(
         With the first counterexample.
     """
     selected = predictions(model, frame, favorable)
-    ties = _compare(decision, selected, domain, points, "row")
+    ties = number_of(compare_rows(decision, selected, domain, points, "row"), repeats)
     boundary = boundary_frame(decision, domain, frame, points)
     if len(boundary):
         points = domain.points(boundary)
@@ -128,12 +135,27 @@ def check_encoding(
             raise EncodingMismatchError(
                 f"the encoding takes points that predict refuses ({error.__cause__}): please report this model"
             ) from error
-        ties += _compare(decision, truth, domain, points, "boundary point")
-    return SelfCheck(len(frame), len(boundary), ties, selected)
+        ties += int(compare_rows(decision, truth, domain, points, "boundary point").sum())
+    return SelfCheck(len(frame) if checked is None else checked, len(boundary), ties, selected)
 
 
-def _compare(decision: Decision, truth: np.ndarray, domain: Domain, points: np.ndarray, what: str) -> int:
-    """Number of ties; anything else that differs is raised."""
+def compare_rows(decision: Decision, truth: np.ndarray, domain: Domain, points: np.ndarray, what: str) -> np.ndarray:
+    """Which of some rows are ties, bool array of shape (n,); anything else that differs is raised.
+
+    Parameters
+    ----------
+    decision : Decision
+    truth : bool array of shape (n,)
+        What `predict` says.
+    domain : Domain
+    points : int array of shape (n, n_features)
+    what : str
+        The rows, in a word.
+
+    Raises
+    ------
+    EncodingMismatchError
+    """
     encoded, ties = decision.evaluate(points), decision.undecided(points)
     wrong = np.flatnonzero((encoded != truth) & ~ties)
     if len(wrong):
@@ -145,4 +167,4 @@ def _compare(decision: Decision, truth: np.ndarray, domain: Domain, points: np.n
             f"{what} {row + 1} ({cells}), which the model {says[int(truth[row])]} and the encoding "
             f"{says[int(encoded[row])]}: please report this model"
         )
-    return int(ties.sum())
+    return np.asarray(ties, dtype=bool)

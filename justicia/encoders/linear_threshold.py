@@ -169,9 +169,9 @@ class LinearThreshold:
         distance = self.scores(points) - self.threshold
         closest = np.argsort(np.abs(distance), kind="stable")
         n_bases = int(np.clip(most // (2 * n_features), 2, 60))
-        spread = np.linspace(0, len(points) - 1, max(n_bases // 3, 1)).astype(np.int64)
-        # Rows repeat; those beyond the first few starting points are told apart by their distance.
+        # Rows repeat; starting points are told apart by their distance, so that it does not matter how often.
         different = closest[np.append(True, np.diff(np.abs(distance[closest])) > 0)]
+        spread = different[np.linspace(0, len(different) - 1, max(n_bases // 3, 1)).astype(np.int64)]
         bases = np.concatenate([different[:n_bases], spread])
         found = []
         for feature, values in enumerate(self.contributions):

@@ -9,6 +9,7 @@ import numpy as np
 
 from justicia.enclosure import Enclosure, Number
 from justicia.metrics.rates import Rates, exact_share
+from justicia.tables.repeats import tally
 
 __all__ = ["KINDS", "OutcomeCounts", "count_outcomes"]
 
@@ -121,6 +122,7 @@ def count_outcomes(
     positive: np.ndarray | None = None,
     known: np.ndarray | None = None,
     weight: np.ndarray | None = None,
+    repeats: np.ndarray | None = None,
 ) -> OutcomeCounts:
     """Count the people of each group.
 
@@ -136,6 +138,8 @@ def count_outcomes(
         Whose true outcome is known; everybody's when left out.
     weight : float64 array of shape (n_rows,), optional
         At least 0.
+    repeats : int64 array of shape (n_rows,), optional
+        Equal rows that each row stands for.
 
     >>> counts = count_outcomes(np.array([0, 0, 1]), 2, np.array([True, False, True]))
     >>> counts.n, counts.selected
@@ -146,10 +150,13 @@ def count_outcomes(
     if positive is not None:
         outcome = 1 + np.asarray(positive, dtype=np.int64)
         keys += outcome if known is None else np.where(known, outcome, 0)
-    table = np.bincount(keys, weight, minlength=6 * n_groups).reshape(n_groups, 2, 3)
     squares = None
-    if weight is not None:
-        squared = np.bincount(keys, weight * weight, minlength=6 * n_groups).reshape(n_groups, 2, 3)
+    if weight is None:
+        table = tally(keys, 6 * n_groups, repeats).reshape(n_groups, 2, 3)
+    else:
+        every = weight if repeats is None else weight * repeats
+        table = np.bincount(keys, every, minlength=6 * n_groups).reshape(n_groups, 2, 3)
+        squared = np.bincount(keys, every * weight, minlength=6 * n_groups).reshape(n_groups, 2, 3)
         by_outcome = squared.sum(axis=1)
         squares = (squared.sum(axis=(1, 2)), by_outcome[:, 2], by_outcome[:, 1], squared[:, 1, 1:].sum(axis=1))
     n, chosen = table.sum(axis=(1, 2)), table[:, 1].sum(axis=1)

@@ -33,6 +33,7 @@ __all__ = [
     "People",
     "Population",
     "fit",
+    "fit_empirical",
 ]
 
 STRUCTURES: dict[str, Fit] = {

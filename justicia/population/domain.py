@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.errors import TableError
+from justicia.tables.repeats import number_of, of_rows, value_counts
 from justicia.words import counted, listed
 
 if TYPE_CHECKING:
@@ -79,31 +80,48 @@ class Feature:
         """Number of intervals of a numeric feature, 0 for others."""
         return 0 if self.edges is None else len(self.edges) + 1
 
-    def cells_of(self, values: pd.Series[Any]) -> np.ndarray:
+    def cells_of(self, values: pd.Series[Any], repeats: np.ndarray | None = None) -> np.ndarray:
         """Cell index of each value, int32 array of shape (n_rows,).
+
+        Parameters
+        ----------
+        values : Series of shape (n_rows,)
+        repeats : int64 array of shape (n_rows,), optional
+            Equal rows that each row stands for.
 
         Raises
         ------
         TableError
             When a value has no cell: the model's `predict` does not take it either.
         """
-        cells = self._numeric_cells(values) if self.numeric else self._categorical_cells(values)
+        cells = self.cells_or_none(values, repeats)
         if len(cells) and cells.min() < 0:
-            self._refuse(values, cells < 0)
+            self._refuse(values, cells < 0, repeats)
         return cells
 
-    def _numeric_cells(self, values: pd.Series[Any]) -> np.ndarray:
+    def cells_or_none(self, values: pd.Series[Any], repeats: np.ndarray | None = None) -> np.ndarray:
+        """The same, -1 for values without a cell.
+
+        Raises
+        ------
+        TableError
+            When a numeric feature's values are no numbers.
+        """
+        return self._numeric_cells(values, repeats) if self.numeric else self._categorical_cells(values)
+
+    def _numeric_cells(self, values: pd.Series[Any], repeats: np.ndarray | None) -> np.ndarray:
         import pandas as pd
 
         try:
             numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
         except (TypeError, ValueError):
             numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-            text = values[np.isnan(numbers) & ~values.isna().to_numpy()]
-            if len(text):
+            strange = np.isnan(numbers) & ~values.isna().to_numpy()
+            if strange.any():
                 raise TableError(
-                    f"column {self.name!r} holds {listed(text.unique()[:3])} in {counted(len(text), 'row')}, and the "
-                    "model takes it as a number; if such words mean missing, name them with --na"
+                    f"column {self.name!r} holds {listed(values[strange].unique()[:3])} in "
+                    f"{counted(number_of(strange, repeats), 'row')}, and the model takes it as a number; if such words "
+                    "mean missing, name them with --na"
                 ) from None
         edges = np.zeros(0) if self.edges is None else self.edges
         cells = np.searchsorted(edges, numbers, side="left").astype(np.int32)
@@ -121,12 +139,12 @@ class Feature:
         table = np.array([*(self.cells.get(value, unseen) for value in uniques), missing], dtype=np.int32)
         return table[codes]
 
-    def _refuse(self, values: pd.Series[Any], bad: np.ndarray) -> None:
+    def _refuse(self, values: pd.Series[Any], bad: np.ndarray, repeats: np.ndarray | None) -> None:
         empty = values.isna().to_numpy() & bad
         if empty.any():
             raise TableError(
-                f"column {self.name!r} has no value in {counted(int(empty.sum()), 'row')}, and the model takes none "
-                "there: remove these rows, or fit the model with an imputer"
+                f"column {self.name!r} has no value in {counted(number_of(empty, repeats), 'row')}, and the model "
+                "takes none there: remove these rows, or fit the model with an imputer"
             )
         strange = values[bad]
         words = strange.unique()
@@ -134,8 +152,9 @@ class Feature:
         if set(map(str, words)) <= _USUAL_NA:
             hint = f" (if such words mean missing, pass {' '.join(f'--na {word}' for word in words)})"
         raise TableError(
-            f"column {self.name!r} holds {listed(words, 5)} in {counted(len(strange), 'row')}; the model was not "
-            f"fitted on such values and refuses them{hint}: remove these rows, or fit with handle_unknown='ignore'"
+            f"column {self.name!r} holds {listed(words, 5)} in {counted(number_of(bad, repeats), 'row')}; the model "
+            f"was not fitted on such values and refuses them{hint}: remove these rows, or fit with "
+            "handle_unknown='ignore'"
         )
 
 
@@ -160,20 +179,29 @@ class Domain:
         """Number of cells of each feature."""
         return tuple(len(feature) for feature in self.features)
 
-    def points(self, frame: pd.DataFrame) -> np.ndarray:
-        """The domain point of each row, int32 array of shape (n_rows, n_features) in Fortran order."""
+    def points(self, frame: pd.DataFrame, repeats: np.ndarray | None = None) -> np.ndarray:
+        """The domain point of each row, int32 array of shape (n_rows, n_features) in Fortran order.
+
+        Parameters
+        ----------
+        frame : DataFrame of shape (n_rows, n_columns)
+        repeats : int64 array of shape (n_rows,), optional
+            Equal rows that each row stands for.
+        """
         points = np.empty((len(frame), len(self.features)), dtype=np.int32, order="F")
         for position, feature in enumerate(self.features):
-            points[:, position] = feature.cells_of(frame[feature.name])
+            points[:, position] = feature.cells_of(frame[feature.name], repeats)
         return points
 
-    def unseen(self, frame: pd.DataFrame, points: np.ndarray) -> dict[str, dict[str, int]]:
+    def unseen(
+        self, frame: pd.DataFrame, points: np.ndarray, repeats: np.ndarray | None = None
+    ) -> dict[str, dict[str, int]]:
         """Values that the model was not fitted on, by column, with the number of rows of each."""
         found = {}
         for feature, cells in zip(self.features, points.T, strict=True):
             rows = np.flatnonzero(cells == (-1 if feature.unseen is None else feature.unseen))
             if len(rows):
-                counts = frame[feature.name].iloc[rows].value_counts()
+                counts = value_counts(frame[feature.name].iloc[rows], of_rows(repeats, rows))
                 found[feature.name] = {str(value): int(n) for value, n in counts.items() if n}
         return found
 

@@ -90,6 +90,18 @@ class MixturePopulation(Population):
         """The same mixture of other parts."""
         return MixturePopulation(self.structure, self._description, network, self.class_weights, rows, self.row_weights)
 
+    def beside(self, rows: EmpiricalPopulation, own: np.ndarray) -> MixturePopulation:
+        """The same network, fitted to a sample, beside all rows.
+
+        Parameters
+        ----------
+        rows : EmpiricalPopulation
+        own : float64 array of shape (n_groups,)
+            Probability that a person is one of the rows.
+        """
+        words = f"{self._description}, and whose tables are those of a sample of the rows"
+        return MixturePopulation(self.structure, words, self.network, self.class_weights, rows, own)
+
     def of_class(self, one: int) -> NetworkPopulation:
         """One class of the network, in the mixture's own groups."""
         if self.n_classes == 1:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from justicia.errors import InputError
 from justicia.population.domain import Domain
+from justicia.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +36,8 @@ class People:
         Gives the rows of the group at a position, int array.
     finish : object, optional
         Its method `transform` turns the result into the columns that the model takes.
+    repeats : int64 array of shape (n_rows,), optional
+        Rows of the table that each row stands for.
     """
 
     def __init__(
@@ -43,15 +47,29 @@ class People:
         points: np.ndarray,
         members: Callable[[int], np.ndarray],
         finish: Any = None,
+        repeats: np.ndarray | None = None,
     ) -> None:
         self._frame = frame
         self._domain = domain
         self._points = points
         self._members = members
         self._finish = finish
+        self._repeats = repeats
 
     def observed(self) -> Domain:
-        """The domain, with the smallest and largest number and the unseen values that people have in each cell."""
+        """The domain, with the smallest and largest number and the unseen values that people have in each cell.
+
+        Raises
+        ------
+        InputError
+            When rows stand for others whose numbers are not the same.
+        """
+        cut = [one.name for one in self._domain.features if one.numeric and one.ranges is None and not one.by_value]
+        if self._repeats is not None and cut:
+            raise InputError(
+                f"the table was read in batches, so the smallest and largest {listed(cut, 3)} of each cell are not "
+                "known: read it whole, with --no-stream, to write its population"
+            )
         return Domain(
             tuple(
                 _observed(feature, self._frame[feature.name], self._points[:, position])
@@ -87,7 +105,7 @@ class People:
             if name in position:
                 columns[name] = self._values(position[name], points[:, position[name]], members, rng)
             else:
-                columns[name] = self._frame[name].iloc[rng.choice(members, size=len(points))].reset_index(drop=True)
+                columns[name] = self._frame[name].iloc[self._chosen(members, len(points), rng)].reset_index(drop=True)
         people = pd.DataFrame(columns)
         return people if self._finish is None else self._finish.transform(people)
 
@@ -107,13 +125,20 @@ class People:
             if not len(source):
                 source = np.flatnonzero(own == cell)
             if len(source):
-                rows[wanted] = rng.choice(source, size=int(wanted.sum()))
+                rows[wanted] = self._chosen(source, int(wanted.sum()), rng)
             else:
                 rows[wanted] = len(column) + len(extra)
                 extra.append(feature.representatives[cell])
         if extra:
             column = pd.concat([column.astype(object), pd.Series(extra, dtype=object)]).infer_objects()
         return column.iloc[rows].reset_index(drop=True)
+
+    def _chosen(self, rows: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Some of the rows, each as often as it occurs."""
+        if self._repeats is None:
+            return rng.choice(rows, size=n)
+        here = self._repeats[rows]
+        return rng.choice(rows, size=n, p=here / here.sum())
 
 
 def _observed(feature: Feature, column: pd.Series[Any], cells: np.ndarray) -> Feature:

@@ -81,7 +81,7 @@ def _heading(audit: DecisionsAudit) -> RenderableType:
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column()
     table, truth = audit.table, audit.truth
-    rows = counted(len(table.frame), "person", "people")
+    rows = counted(table.n_rows, "person", "people")
     grid.add_row("people", _text(rows if table.source is None else f"{table.source}, {rows}"))
     grid.add_row("score" if audit.scored else "decision", _text(audit.column))
     grid.add_row("favorable", _text(audit.favorable_text))
@@ -239,8 +239,8 @@ def decisions_to_dict(audit: DecisionsAudit) -> dict[str, Any]:
         "data": {
             "source": table.source,
             "sha256": table.sha256,
-            "rows": None if few else len(table.frame) + sum(table.dropped.values()),
-            "rows_used": len(table.frame),
+            "rows": None if few else table.n_read,
+            "rows_used": table.n_rows,
             "dropped": dict.fromkeys(table.dropped) if few else dict(table.dropped),
             "unseen": {},
         },

@@ -109,8 +109,8 @@ def audit_to_dict(audit: Audit) -> dict[str, Any]:
         "data": {
             "source": audit.table.source,
             "sha256": audit.table.sha256,
-            "rows": len(audit.table.frame) + sum(audit.table.dropped.values()),
-            "rows_used": len(audit.table.frame),
+            "rows": audit.table.n_read,
+            "rows_used": audit.table.n_rows,
             "dropped": dict(audit.table.dropped),
             "unseen": audit.unseen,
         },

@@ -106,7 +106,7 @@ def _heading(audit: Audit) -> RenderableType:
     grid.add_column()
     name = audit.fitted.class_name
     grid.add_row("model", _text(name if model.source is None else f"{model.source} ({name})"))
-    rows = counted(len(table.frame), "person", "people")
+    rows = counted(table.n_rows, "person", "people")
     grid.add_row("people", _text(rows if table.source is None else f"{table.source}, {rows}"))
     if audit.weights is not None:
         grid.add_row("weights", _text(f"{audit.weights.name}: {WEIGHT_KINDS[audit.weights.kind]}"))

@@ -11,7 +11,7 @@ import csv
 import io
 import logging
 import warnings
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from justicia.compressed import kind_of
 from justicia.errors import TableError
@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["first_line", "parse_csv"]
+__all__ = [
+    "NO_TEXT",
+    "check_beginning",
+    "check_delimiter",
+    "first_line",
+    "has_outer_blanks",
+    "holds_words",
+    "parse_csv",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -49,15 +57,17 @@ def parse_csv(
     separator = "," if delimiter is None else delimiter
     if len(separator) != 1 or not separator.isascii() or separator in '"\n\r':
         raise TableError(f"delimiter {separator!r} is not one ASCII character")
-    _check_text(content, encoding)
+    check_beginning(content, encoding)
+    if b"\x00" in content and "16" not in encoding and "32" not in encoding:
+        raise TableError(NO_TEXT)
     try:
         header = content.partition(b"\n")[0].decode(encoding, "replace")
     except (LookupError, ValueError) as error:
         raise TableError(f"encoding {encoding!r} is not known") from error
     if delimiter is None:
-        _check_delimiter(header)
+        check_delimiter(header)
     frame = _parse(content, separator, encoding, na, False, as_text)
-    if strip and (header[:1].isspace() or _has_outer_blanks(content, separator)):
+    if strip and (header[:1].isspace() or has_outer_blanks(content, separator)):
         frame = _stripped(frame, _parse(content, separator, encoding, na, True, as_text))
     _check_repeats(frame, header, separator)
     if len(frame.columns) > 1 and frame.iloc[:, -1].isna().any():
@@ -65,7 +75,7 @@ def parse_csv(
     return frame
 
 
-def _has_outer_blanks(content: bytes, delimiter: str) -> bool:
+def has_outer_blanks(content: bytes, delimiter: str) -> bool:
     """Whether a value may begin or end with a blank."""
     mark = delimiter.encode()
     return any(
@@ -76,16 +86,17 @@ def _has_outer_blanks(content: bytes, delimiter: str) -> bool:
     )
 
 
-def _check_text(content: bytes, encoding: str) -> None:
-    """Refuse what is no text, with what it is."""
+NO_TEXT = "is not a text file: a table is CSV text or a Parquet file that ends in .parquet"
+
+
+def check_beginning(content: bytes, encoding: str) -> None:
+    """Refuse what is no text by its first bytes, with what it is."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")) and "16" not in encoding:
         raise TableError("is UTF-16 text: pass --encoding utf-16")
     if kind_of(content) not in (None, "zlib"):
         raise TableError(f"is compressed ({kind_of(content)}), but its name does not end in .gz, .bz2 or .xz")
-    if content.startswith((b"PK\x03\x04", b"PAR1", b"\x89PNG", b"%PDF")) or (
-        b"\x00" in content and "16" not in encoding and "32" not in encoding
-    ):
-        raise TableError("is not a text file: a table is CSV text or a Parquet file that ends in .parquet")
+    if content.startswith((b"PK\x03\x04", b"PAR1", b"\x89PNG", b"%PDF")):
+        raise TableError(NO_TEXT)
 
 
 def _check_repeats(frame: pd.DataFrame, header: str, delimiter: str) -> None:
@@ -116,7 +127,8 @@ def _check_lengths(content: bytes, encoding: str, delimiter: str, width: int) ->
             raise TableError(f"line {rows.line_num} has {len(row)} values, and the header {width} names")
 
 
-def _check_delimiter(header: str) -> None:
+def check_delimiter(header: str) -> None:
+    """Refuse a header that is separated by something else than commas."""
     for mark, shown in _DELIMITERS.items():
         if header.count(mark) > header.count(","):
             raise TableError(f"the header line is separated by {shown}, not by commas: pass --delimiter {shown}")
@@ -168,6 +180,15 @@ def first_line(error: BaseException) -> str:
     return (text[0] if text else type(error).__name__).removeprefix("Error tokenizing data. C error: ")
 
 
+def holds_words(column: pd.Series[Any]) -> bool:
+    """Whether a parsed column is text; truth values with empty cells are none."""
+    import pandas as pd
+
+    if column.dtype == object:
+        return pd.api.types.infer_dtype(column, skipna=True) == "string"
+    return column.dtype.kind not in "biuf"
+
+
 def _stripped(kept: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
     """`frame` with blanks around names and text values removed, announcing how many there were in `kept`."""
     import pandas as pd
@@ -184,7 +205,7 @@ def _stripped(kept: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
         counts = pd.Series(codes[codes >= 0]).value_counts()
         changed += int(sum(counts.get(i, 0) for i, value in enumerate(uniques) if str(value) != str(value).strip()))
         after = frame.iloc[:, position]
-        if not pd.api.types.is_numeric_dtype(after.dtype) and after.dtype != bool:
+        if holds_words(after):
             stripped = after.str.strip()
             frame.isetitem(position, stripped.mask(stripped == "").array)
     if changed or changed_names:

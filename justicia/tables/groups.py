@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.errors import GroupingError, TableError
+from justicia.tables.repeats import number_of, tally
 from justicia.words import counted, did_you_mean, listed, value_text
 
 if TYPE_CHECKING:
@@ -55,17 +56,29 @@ class Grouping:
         Index of each person's group.
     empty : tuple of tuple of str
         Combinations of values that no row has.
+    repeats : int64 array of shape (n_rows,), or None
+        Equal rows that each row stands for; one unless given.
     """
 
     sensitive: tuple[str, ...]
     groups: tuple[tuple[str, ...], ...]
     codes: np.ndarray
     empty: tuple[tuple[str, ...], ...] = ()
+    repeats: np.ndarray | None = None
 
     @property
     def sizes(self) -> np.ndarray:
         """Rows of each group, int array of shape (n_groups,)."""
-        return np.bincount(self.codes, minlength=len(self.groups))
+        return self.tally()
+
+    def tally(self, rows: np.ndarray | None = None) -> np.ndarray:
+        """Rows of each group, or those among some rows, int array of shape (n_groups,).
+
+        Parameters
+        ----------
+        rows : bool array of shape (n_rows,), optional
+        """
+        return tally(self.codes, len(self.groups), self.repeats, rows)
 
     def beside(self, groups: Sequence[tuple[str, ...]]) -> Grouping:
         """The same people, with some groups first, whether they have rows or not; others that have rows follow."""
@@ -74,7 +87,7 @@ class Grouping:
         index = {group: position for position, group in enumerate(together)}
         target = np.array([index[group] for group in self.groups], dtype=np.int64)
         empty = tuple(group for group in self.empty if group not in index)
-        return Grouping(self.sensitive, together, target[self.codes], empty)
+        return Grouping(self.sensitive, together, target[self.codes], empty, self.repeats)
 
     def named(self, group: Sequence[str]) -> dict[str, str]:
         """A group as a mapping from sensitive column to value."""
@@ -88,6 +101,7 @@ def group_rows(
     bins: Mapping[str, Sequence[float]] | None = None,
     missing: str = "error",
     factors: Sequence[str] = (),
+    repeats: np.ndarray | None = None,
 ) -> Grouping:
     """Group the rows of `frame` by its columns `sensitive`.
 
@@ -103,6 +117,8 @@ def group_rows(
         "error", or "group": rows without a value form a group of their own.
     factors : sequence of str
         Those of the columns that are lawful factors, not sensitive.
+    repeats : int64 array of shape (n_rows,), optional
+        Equal rows that each row stands for.
 
     Raises
     ------
@@ -116,7 +132,7 @@ def group_rows(
     if len(set(sensitive)) != len(sensitive):
         raise GroupingError(f"a sensitive column is named twice in {','.join(sensitive)}")
     words = {name: f"factor {name!r}" if name in factors else f"sensitive column {name!r}" for name in sensitive}
-    columns = [_values(frame, name, words[name], (bins or {}).get(name), missing) for name in sensitive]
+    columns = [_values(frame, name, words[name], (bins or {}).get(name), missing, repeats) for name in sensitive]
     keys = np.zeros(len(frame), dtype=np.int64)
     for codes, values in columns:
         keys = keys * len(values) + codes
@@ -124,7 +140,7 @@ def group_rows(
         keys = ranks(keys)
     first = first_rows(keys)
     groups = tuple(tuple(values[codes[row]] for codes, values in columns) for row in first)
-    return Grouping(tuple(sensitive), groups, keys, _empty(groups, [values for _, values in columns]))
+    return Grouping(tuple(sensitive), groups, keys, _empty(groups, [values for _, values in columns]), repeats)
 
 
 def ranks(keys: np.ndarray) -> np.ndarray:
@@ -141,7 +157,9 @@ def first_rows(keys: np.ndarray) -> np.ndarray:
     return first
 
 
-def rows_with_groups(frame: pd.DataFrame, groupings: Sequence[Sequence[str]]) -> tuple[np.ndarray, dict[str, int]]:
+def rows_with_groups(
+    frame: pd.DataFrame, groupings: Sequence[Sequence[str]], repeats: np.ndarray | None = None
+) -> tuple[np.ndarray, dict[str, int]]:
     """Rows that have a value in every sensitive column.
 
     Returns
@@ -157,7 +175,7 @@ def rows_with_groups(frame: pd.DataFrame, groupings: Sequence[Sequence[str]]) ->
             raise TableError(f"sensitive column {name!r} is not in the table{did_you_mean(name, frame.columns)}")
         lost = kept & frame[name].isna().to_numpy()
         if lost.any():
-            dropped[f"no value in sensitive column {name}"] = int(lost.sum())
+            dropped[f"no value in sensitive column {name}"] = number_of(lost, repeats)
             kept &= ~lost
     return kept, dropped
 
@@ -170,16 +188,21 @@ def _empty(groups: tuple[tuple[str, ...], ...], values: list[list[str]]) -> tupl
 
 
 def _values(
-    frame: pd.DataFrame, name: str, words: str, edges: Sequence[float] | None, missing: str
+    frame: pd.DataFrame,
+    name: str,
+    words: str,
+    edges: Sequence[float] | None,
+    missing: str,
+    repeats: np.ndarray | None,
 ) -> tuple[np.ndarray, list[str]]:
     """Codes of a sensitive column and its values as text, in a natural order; unused categories come along."""
     if name not in frame.columns:
         raise TableError(f"{words} is not in the table{did_you_mean(name, frame.columns)}")
     column = frame[name]
     if edges is None:
-        codes, order, absent = _known_values(column, name, words, missing)
+        codes, order, absent = _known_values(column, name, words, missing, repeats)
     else:
-        codes, order, absent = _binned(column, name, words, edges, missing)
+        codes, order, absent = _binned(column, name, words, edges, missing, repeats)
     if absent.any():
         if MISSING in order:
             raise GroupingError(f"{words} has both empty cells and the word {MISSING}: rename one")
@@ -188,24 +211,30 @@ def _values(
     return codes, order
 
 
-def _check_missing(absent: np.ndarray, words: str, missing: str) -> None:
+def _check_missing(absent: np.ndarray, words: str, missing: str, repeats: np.ndarray | None) -> None:
     """Refuse empty cells that nothing is to be done about, before anything else is said of the column."""
     if missing != "group" and absent.any():
         raise GroupingError(
-            f"{words} has no value in {counted(int(absent.sum()), 'row')} of {len(absent):,}: "
+            f"{words} has no value in {counted(number_of(absent, repeats), 'row')} of "
+            f"{number_of(np.ones(len(absent), dtype=bool), repeats):,}: "
             "pass --missing group to make them a group, or --missing drop to leave them out"
         )
 
 
 def _binned(
-    column: pd.Series[Any], name: str, words: str, edges: Sequence[float], missing: str
+    column: pd.Series[Any],
+    name: str,
+    words: str,
+    edges: Sequence[float],
+    missing: str,
+    repeats: np.ndarray | None,
 ) -> tuple[np.ndarray, list[str], np.ndarray]:
     """Classes of a numeric column between edges, as `_known_values`; a value on an edge belongs to the class below."""
     import pandas as pd
 
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     absent = column.isna().to_numpy()
-    _check_missing(absent, words, missing)
+    _check_missing(absent, words, missing, repeats)
     text = column[np.isnan(numbers) & ~absent]
     if len(text):
         raise GroupingError(f"--bins {name}: the column holds {listed(text.unique(), 3)}, which is not a number")
@@ -216,7 +245,7 @@ def _binned(
 
 
 def _known_values(
-    column: pd.Series[Any], name: str, words: str, missing: str
+    column: pd.Series[Any], name: str, words: str, missing: str, repeats: np.ndarray | None
 ) -> tuple[np.ndarray, list[str], np.ndarray]:
     """Codes and values of a column as they are, and which cells are empty; their code means nothing."""
     import pandas as pd
@@ -226,7 +255,7 @@ def _known_values(
     except TypeError as error:
         raise GroupingError(f"{words} holds values that are no single words or numbers") from error
     absent = codes < 0
-    _check_missing(absent, words, missing)
+    _check_missing(absent, words, missing, repeats)
     values = list(uniques)
     if isinstance(column.dtype, pd.CategoricalDtype):
         values += [value for value in column.cat.categories if value not in set(values)]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.errors import InputError, LabelError, TableError
+from justicia.tables.repeats import number_of
 from justicia.tables.roles import Truth
 from justicia.words import counted, did_you_mean, listed, shown, value_text
 
@@ -69,11 +70,11 @@ def _column(table: Table, name: str, what: str) -> pd.Series[Any]:
     if name not in people.columns:
         raise TableError(f"{what} column {name!r} is not in the table{did_you_mean(name, people.columns)}")
     column = people[name]
-    empty = int(column.isna().sum())
+    empty = number_of(column.isna().to_numpy(), table.repeats)
     if empty:
         raise TableError(
-            f"{what} column {name!r} has no value in {counted(empty, 'row')} of {len(column):,}: fill them in, or take "
-            "these rows out"
+            f"{what} column {name!r} has no value in {counted(empty, 'row')} of {table.n_rows:,}: fill them in, or "
+            "take these rows out"
         )
     return column
 
@@ -215,7 +216,7 @@ def read_truth(table: Table, name: str, favorable: Sequence[str] | None) -> Trut
     positive = np.array([*(value in good for value in values), False])
     known = codes >= 0
     if not known.all():
-        logger.info("label %s is missing in %s", name, counted(int((~known).sum()), "row"))
+        logger.info("label %s is missing in %s", name, counted(number_of(~known, table.repeats), "row"))
     return Truth(name, positive[codes], known, ", ".join(sorted(good)) or "1")
 
 

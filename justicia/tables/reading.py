@@ -5,18 +5,21 @@ from __future__ import annotations
 import io
 import logging
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from justicia.errors import InputError, MissingDependencyError, TableError
 from justicia.tables.content import Hash, uncompressed
 from justicia.tables.csv_text import first_line, parse_csv
+from justicia.tables.dask_source import is_dask_frame
+from justicia.tables.repeats import of_rows
 from justicia.words import listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     import pandas as pd
 
     from justicia.datasets import Description
@@ -45,6 +48,16 @@ class Table:
         Rows left out before the audit, by reason.
     beside : dict of str to Series
         Columns given beside the table: sensitive features and labels, never seen by the model.
+    repeats : int64 array of shape (n_rows,), or None
+        Rows of the source that each row stands for, where it was read in batches; None when each is one.
+    checked : tuple of (int, int), or None
+        Rows of such a source about which `predict` was asked while it was read, and how many of the rows here, which
+        are the first, stand for them.
+    sampled : float64 array of shape (n_rows,), or None
+        Where people were counted by decision alone: rows of the source that each row stands for in the tables of a
+        population; 0 for rows that were not drawn for them.
+    by_decision : bool
+        People were counted by decision alone.
     """
 
     frame: pd.DataFrame
@@ -53,6 +66,46 @@ class Table:
     description: Description | None = None
     dropped: dict[str, int] = field(default_factory=dict)
     beside: dict[str, pd.Series[Any]] = field(default_factory=dict)
+    repeats: np.ndarray | None = None
+    checked: tuple[int, int] | None = None
+    sampled: np.ndarray | None = None
+    by_decision: bool = False
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the source that are used."""
+        return len(self.frame) if self.repeats is None else int(self.repeats.sum())
+
+    @property
+    def n_checked(self) -> int:
+        """Rows of the source about which `predict` is asked, if it is asked about all rows here."""
+        rows, people = self.checked or (0, 0)
+        return rows + len(self.frame) - people
+
+    def of_rows(self, kept: np.ndarray, **changed: Any) -> Table:
+        """Some rows of the table.
+
+        Parameters
+        ----------
+        kept : int array of shape (n_kept,)
+            Their positions; one may occur several times.
+        **changed
+            Other attributes.
+        """
+        held = replace(
+            self,
+            frame=self.frame.iloc[kept].reset_index(drop=True),
+            beside={name: column.iloc[kept].reset_index(drop=True) for name, column in self.beside.items()},
+            repeats=of_rows(self.repeats, kept),
+            sampled=of_rows(self.sampled, kept),
+            checked=None if self.checked is None else (self.checked[0], int((kept < self.checked[1]).sum())),
+        )
+        return replace(held, **changed)
+
+    @property
+    def n_read(self) -> int:
+        """Rows of the source, also those that were left out."""
+        return self.n_rows + sum(self.dropped.values())
 
     @property
     def people(self) -> pd.DataFrame:
@@ -72,8 +125,8 @@ def read_table(
 
     Parameters
     ----------
-    data : str, path or DataFrame
-        Name of a bundled data set, path of a CSV or Parquet file, or a frame.
+    data : str, path, DataFrame or Table
+        Name of a bundled data set, path of a CSV or Parquet file, or a frame; a table that was read is kept as it is.
     na : sequence of str
         Words that mean "missing" besides the empty cell.
     delimiter : str, optional
@@ -90,6 +143,8 @@ def read_table(
     """
     from justicia import datasets
 
+    if isinstance(data, Table):
+        return data
     if isinstance(data, (str, os.PathLike)):
         table = _read_source(data, na, delimiter, encoding, strip)
     else:
@@ -114,6 +169,8 @@ def _as_frame(data: Any) -> pd.DataFrame:
 
     if isinstance(data, pd.DataFrame):
         return data.reset_index(drop=True)
+    if is_dask_frame(data):
+        return _as_frame(data.compute())
     if isinstance(data, np.ndarray) and data.ndim == 2:
         return pd.DataFrame(data, columns=[f"x{i}" for i in range(data.shape[1])])
     raise TableError(f"a table is a file, a data set name or a DataFrame, not {type(data).__name__}")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.errors import GroupingError, LabelError, TableError
+from justicia.tables.repeats import correlation, number_of, of_rows
 from justicia.words import counted, did_you_mean, listed, shown, value_text
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from justicia.tables.reading import Table
 
-__all__ = ["Roles", "Truth", "assign_roles", "find_groupings", "find_label"]
+__all__ = ["Roles", "Truth", "assign_roles", "find_groupings", "find_label", "folded"]
 
 logger = logging.getLogger(__name__)
 
@@ -124,7 +125,7 @@ def assign_roles(
         raise GroupingError(
             f"column {name!r} is the label, and a sensitive column is none: name others with --sensitive"
         )
-    meaning = None if name is None else _meaning(table.people[name], name, classes, classify, label is not None)
+    meaning = None if name is None else _meaning(table, name, classes, classify, label is not None)
     if meaning is None:
         name = None
     chosen, text = _favorable(table, favorable, classes, meaning or {})
@@ -132,7 +133,7 @@ def assign_roles(
     if name is not None and meaning is not None:
         indices = {position for position, value in enumerate(classes) if value in chosen}
         good = {value for value, position in meaning.items() if position in indices or (not chosen and value == text)}
-        truth = _truth(table.people[name], name, good)
+        truth = _truth(table.people[name], name, good, table.repeats)
     return Roles(groupings, chosen, text, truth)
 
 
@@ -186,9 +187,9 @@ def find_label(
         logger.info("label %s is found: the column that holds the model's classes; override with --label", found[0])
         return found[0]
     if not found:
-        folded = {_folded(text) for text in wanted}
+        near = {folded(text) for text in wanted}
         for name in columns:
-            if name not in taken and _holds_classes(frame[name], folded, _folded):
+            if name not in taken and _holds_classes(frame[name], near, folded):
                 first = value_text(frame[name].dropna().iloc[0])
                 raise LabelError(
                     f"column {name!r} holds {shown(first)!r}, which is no class of the model"
@@ -199,7 +200,8 @@ def find_label(
     return None
 
 
-def _folded(text: str) -> str:
+def folded(text: str) -> str:
+    """A value as near matches are found by."""
     return text.strip(" .").casefold()
 
 
@@ -242,9 +244,10 @@ _LEAST_ASSOCIATION = 0.2
 
 
 def _meaning(
-    column: pd.Series[Any], name: str, classes: Sequence[Any], classify: Callable[[], np.ndarray], asked: bool
+    table: Table, name: str, classes: Sequence[Any], classify: Callable[[], np.ndarray], asked: bool
 ) -> dict[str, int | None] | None:
     """The class that each value of the label means, None for one that the model never gives; None when unknown."""
+    column = table.people[name]
     values = [value_text(value) for value in column.dropna().unique()[:1000]]
     meaning = {value: _class_index(value, classes) for value in values}
     strange = [value for value, position in meaning.items() if position is None]
@@ -256,7 +259,7 @@ def _meaning(
     if "did you mean" in near:
         raise LabelError(f"{problem}; write the label as the model's classes are written")
     if len(values) == len(classes) == 2 and len(strange) == 2:
-        found = _by_association(column, values, classes, classify())
+        found = _by_association(column, values, classes, classify(), table.repeats)
         if found is not None:
             logger.info(
                 "label %s is written in other words than the model's classes: by its association with predict, %s is "
@@ -272,7 +275,11 @@ def _meaning(
 
 
 def _by_association(
-    column: pd.Series[Any], values: list[str], classes: Sequence[Any], given: np.ndarray
+    column: pd.Series[Any],
+    values: list[str],
+    classes: Sequence[Any],
+    given: np.ndarray,
+    repeats: np.ndarray | None,
 ) -> dict[str, int] | None:
     """Which of two label values goes with which of two classes; None when predict hardly tells."""
     known = column.notna().to_numpy()
@@ -280,7 +287,7 @@ def _by_association(
     one = (np.asarray(given)[known] == classes[1]).astype(np.float64)
     if second.std() == 0 or one.std() == 0:
         return None
-    phi = float(np.corrcoef(second, one)[0, 1])
+    phi = correlation(second, one, of_rows(repeats, known))
     if abs(phi) < _LEAST_ASSOCIATION:
         return None
     return {values[0]: 0, values[1]: 1} if phi > 0 else {values[0]: 1, values[1]: 0}
@@ -336,12 +343,12 @@ def _favorable_found(table: Table, texts: list[str], meaning: dict[str, int | No
     raise LabelError(f"which outcome is favorable? pass --favorable with one or more of {listed(texts, 40)}")
 
 
-def _truth(column: pd.Series[Any], name: str, good: set[str]) -> Truth:
+def _truth(column: pd.Series[Any], name: str, good: set[str], repeats: np.ndarray | None) -> Truth:
     import pandas as pd
 
     codes, uniques = pd.factorize(column)
     positive = np.array([value_text(value) in good for value in uniques] + [False])
     known = codes >= 0
     if not known.all():
-        logger.info("label %s is missing in %s", name, counted(int((~known).sum()), "row"))
+        logger.info("label %s is missing in %s", name, counted(number_of(~known, repeats), "row"))
     return Truth(name, positive[codes], known, ", ".join(sorted(good)))

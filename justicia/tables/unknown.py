@@ -11,6 +11,7 @@ import numpy as np
 
 from justicia.errors import GroupingError, TableError
 from justicia.tables.groups import MOST_EMPTY, Grouping, first_rows, group_rows, ranks
+from justicia.tables.repeats import number_of, of_rows
 from justicia.words import counted
 
 if TYPE_CHECKING:
@@ -54,7 +55,11 @@ class PartialGrouping:
 
 
 def group_known(
-    frame: pd.DataFrame, sensitive: Sequence[str], *, bins: Mapping[str, Sequence[float]] | None = None
+    frame: pd.DataFrame,
+    sensitive: Sequence[str],
+    *,
+    bins: Mapping[str, Sequence[float]] | None = None,
+    repeats: np.ndarray | None = None,
 ) -> PartialGrouping:
     """Group the people whose group is known, and find the groups that the others may be in.
 
@@ -63,6 +68,8 @@ def group_known(
     frame : DataFrame
     sensitive : sequence of str
     bins : mapping of str to sequence of float, optional
+    repeats : int64 array of shape (n_rows,), optional
+        Equal rows that each row stands for.
 
     Raises
     ------
@@ -74,7 +81,8 @@ def group_known(
     known = np.asarray(~absent.any(axis=1), dtype=bool)
     if not known.any():
         raise TableError("no row has a value in every sensitive column")
-    grouping = group_rows(frame.iloc[np.flatnonzero(known)].reset_index(drop=True), sensitive, bins=bins)
+    those = frame.iloc[np.flatnonzero(known)].reset_index(drop=True)
+    grouping = group_rows(those, sensitive, bins=bins, repeats=of_rows(repeats, known))
     if known.all():
         return PartialGrouping(grouping, known, ())
     # Where somebody has no value, the last group of the column is theirs.
@@ -84,8 +92,8 @@ def group_known(
     ]
     if np.prod([float(len(held)) for held in values]) > MOST_EMPTY:
         raise GroupingError(
-            f"{counted(int((~known).sum()), 'row')} without a value in {' or '.join(sensitive)} may be in more than "
-            f"{MOST_EMPTY:,} groups: name fewer sensitive columns, or pass --missing drop"
+            f"{counted(number_of(~known, repeats), 'row')} without a value in {' or '.join(sensitive)} may be in more "
+            f"than {MOST_EMPTY:,} groups: name fewer sensitive columns, or pass --missing drop"
         )
     every = list(product(*values))
     kinds: list[tuple[tuple[str | None, ...], np.ndarray]] = []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from justicia.errors import InputError, TableError
+from justicia.tables.repeats import number_of, of_rows
 from justicia.words import counted, did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -39,16 +40,20 @@ class Weights:
         Above 0; None for frequency weights, whose rows are written out.
     rows : int
         Rows of the table before they were.
+    repeats : int64 array of shape (n_rows,), or None
+        Equal rows that each row stands for; one unless given.
     """
 
     name: str
     kind: str
     values: np.ndarray | None
     rows: int
+    repeats: np.ndarray | None = None
 
     def of_rows(self, kept: np.ndarray) -> Weights:
         """Those of some rows."""
-        return replace(self, values=None if self.values is None else self.values[kept])
+        values = None if self.values is None else self.values[kept]
+        return replace(self, values=values, repeats=of_rows(self.repeats, kept))
 
     def check_whole(self, structure: str) -> None:
         """Refuse to write a population that holds rows, where these are no whole people.
@@ -70,12 +75,14 @@ class Weights:
 
         int64 or float64 array of shape (n_rows,); None when each row counts once.
         """
-        values = self.values
+        values, repeats = self.values, self.repeats
         if values is None:
             return None
-        if (values == np.rint(values)).all() and values.sum() < 2**53:
-            return np.rint(values).astype(np.int64)
-        return np.asarray(values * (len(values) / values.sum()))
+        n_rows = len(values) if repeats is None else int(repeats.sum())
+        everybody = values if repeats is None else values * repeats
+        if (values == np.rint(values)).all() and everybody.sum() < 2**53:
+            return np.rint(everybody).astype(np.int64)
+        return np.asarray(everybody * (n_rows / everybody.sum()))
 
 
 def read_weights(table: Table, name: str) -> np.ndarray:
@@ -92,9 +99,9 @@ def read_weights(table: Table, name: str) -> np.ndarray:
     if name not in people.columns:
         raise TableError(f"weight column {name!r} is not in the table{did_you_mean(name, people.columns)}")
     column = people[name]
-    empty = int(column.isna().sum())
+    empty = number_of(column.isna().to_numpy(), table.repeats)
     if empty:
-        raise TableError(f"weight column {name!r} has no value in {counted(empty, 'row')} of {len(column):,}")
+        raise TableError(f"weight column {name!r} has no value in {counted(empty, 'row')} of {table.n_rows:,}")
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     for bad, says in (
         (np.isnan(numbers), "which is no number"),
@@ -104,7 +111,9 @@ def read_weights(table: Table, name: str) -> np.ndarray:
     ):
         if bad.any():
             value = shown(column[bad].iloc[0])
-            where = f"in {counted(int(bad.sum()), 'row')}, the first in row {int(np.flatnonzero(bad)[0]) + 1:,}"
+            where = f"in {counted(number_of(bad, table.repeats), 'row')}"
+            if table.repeats is None:
+                where += f", the first in row {int(np.flatnonzero(bad)[0]) + 1:,}"
             raise TableError(f"weight column {name!r} holds {value!r}, {says} ({where})")
     if not numbers.any():
         raise TableError(f"weight column {name!r} is 0 in every row: nobody counts")
@@ -122,24 +131,26 @@ def without_weightless(table: Table, name: str, kind: str) -> tuple[Table, Weigh
     if kind not in WEIGHT_KINDS:
         raise InputError(f"weight_kind cannot be {kind!r}{did_you_mean(kind, WEIGHT_KINDS)}")
     values = read_weights(table, name)
-    n_rows, zero = len(values), int((values == 0).sum())
+    n_rows, zero = table.n_rows, number_of(values == 0, table.repeats)
+    repeats = table.repeats
     if kind == "frequency":
         strange = values[values != np.rint(values)]
         if len(strange):
             raise TableError(f"weight column {name!r} holds {strange[0]:g}: a frequency weight is a whole number")
-        if values.sum() > _MOST_ROWS:
+        if repeats is None and values.sum() > _MOST_ROWS:
             raise InputError(
                 f"the frequency weights in {name!r} add up to {values.sum():,.0f} people, over {_MOST_ROWS:,}: are "
                 "they sampling weights? leave --weight-kind out"
             )
-        rows = np.repeat(np.arange(n_rows), values.astype(np.int64))
+        if repeats is None:
+            rows = np.repeat(np.arange(n_rows), values.astype(np.int64))
+        else:
+            rows = np.flatnonzero(values > 0)
+            repeats = repeats * values.astype(np.int64)
     else:
         rows = np.flatnonzero(values > 0)
     if kind == "frequency" or zero:
-        table = replace(
-            table,
-            frame=table.frame.iloc[rows].reset_index(drop=True),
-            beside={beside: column.iloc[rows].reset_index(drop=True) for beside, column in table.beside.items()},
-            dropped={**table.dropped, **({f"weight 0 in {name}": zero} if zero else {})},
-        )
-    return table, Weights(name, kind, None if kind == "frequency" else values[rows], n_rows)
+        dropped = {**table.dropped, **({f"weight 0 in {name}": zero} if zero else {})}
+        table = table.of_rows(rows, dropped=dropped, repeats=of_rows(repeats, rows))
+    values_left = None if kind == "frequency" else values[rows]
+    return table, Weights(name, kind, values_left, n_rows, None if kind == "frequency" else table.repeats)
