@@ -22,7 +22,16 @@ if TYPE_CHECKING:
 
     from justicia.audited import Audit
 
-__all__ = ["audit_to_fragment", "audit_to_html", "render_fragment", "render_html"]
+__all__ = [
+    "audit_to_fragment",
+    "audit_to_html",
+    "created_text",
+    "embedded",
+    "environment",
+    "render_fragment",
+    "render_html",
+    "style",
+]
 
 _SYMBOLS = {"met": "✓", "breached": "✗", "undecided": "?"}
 
@@ -48,13 +57,13 @@ def render_html(held: dict[str, Any]) -> str:
     score = (held.get("model") or {}).get("score")
     confidence = f"{100 * held['confidence']:.6g} %"
     return (
-        _environment()
+        environment()
         .get_template("audit.html")
         .render(
             audit=held,
             title=title_of(held),
-            created=_created(held["created"]),
-            style=_style(),
+            created=created_text(held["created"]),
+            style=style(),
             headline=headline(held),
             verdict=_verdict(held["requirements"]),
             symbols=_SYMBOLS,
@@ -70,7 +79,7 @@ def render_html(held: dict[str, Any]) -> str:
             method=method_of(held),
             command=command_of(held),
             glossary=glossary_of(held, confidence),
-            json=_embedded(held),
+            json=embedded(held),
         )
     )
 
@@ -84,13 +93,14 @@ def render_fragment(held: dict[str, Any]) -> str:
     """The same from an audit's JSON."""
     groupings = groupings_of({**held, "groupings": held["groupings"][:1]})
     return (
-        _environment()
+        environment()
         .get_template("fragment.html")
         .render(audit=held, title=title_of(held), headline=headline(held), view=groupings[0], symbols=_SYMBOLS)
     )
 
 
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Templates whose values are escaped, and written without control characters."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -106,13 +116,14 @@ def _environment() -> Environment:
     )
 
 
-def _style() -> Any:
+def style() -> Any:
+    """The style sheet."""
     from markupsafe import Markup
 
     return Markup((resources.files(__package__) / "templates" / "audit.css").read_text(encoding="utf-8"))  # noqa: S704
 
 
-def _embedded(held: dict[str, Any]) -> Any:
+def embedded(held: dict[str, Any]) -> Any:
     """The JSON such that nothing in it ends the element, whatever the names of columns and values are."""
     from markupsafe import Markup
 
@@ -122,7 +133,8 @@ def _embedded(held: dict[str, Any]) -> Any:
     return Markup(text)  # noqa: S704
 
 
-def _created(time: str) -> str:
+def created_text(time: str) -> str:
+    """A time of ISO 8601 in words."""
     return re.sub(r"T(\d\d:\d\d)(:\d\d)?Z$", r", \1 UTC", time)
 
 
