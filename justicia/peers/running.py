@@ -55,7 +55,7 @@ def run_peer(peer: Peer, people: People) -> PeerAnswer:
         module, problem = quiet_import(peer)
     except ImportError as error:
         name = error.name or peer.package
-        lacking = "it" if name == peer.package else f"{name}, which it needs,"
+        lacking = "it" if name.partition(".")[0] == peer.package else f"{name}, which it needs,"
         return PeerAnswer(peer.package, peer.title, None, notes=(f"{lacking} is not installed: {INSTALL}",))
     if problem is not None:
         return PeerAnswer(peer.package, peer.title, None, notes=(f"it cannot be imported: {problem}",))

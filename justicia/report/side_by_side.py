@@ -14,6 +14,7 @@ from rich.text import Text
 from justicia._version import __version__
 from justicia.enclosure import Enclosure
 from justicia.report.groups import MOST_GROUPS, number
+from justicia.report.times import fixed_time
 from justicia.words import counted, shown
 
 if TYPE_CHECKING:
@@ -264,19 +265,34 @@ def _times(held: Comparison) -> Table:
     table.columns[6].justify = "left"
     table.columns[6].no_wrap = False
 
+    # Equal inputs give equal bytes where the time is fixed.
+    timed = fixed_time() is None
+
+    def seconds(took: float) -> str:
+        return f"{took:.3f}" if timed else "-"
+
     def memory(size: int | None) -> str:
+        if not timed:
+            return "-"
         return "not known" if size is None else f"{size / 2**20:.1f}"
 
     for side in held.sides:
         name = Text(shown(side.name, 40))
-        table.add_row(name, "all", "justicia, audit", __version__, f"{side.seconds:.3f}", memory(side.memory))
+        table.add_row(name, "all", "justicia, audit", __version__, seconds(side.seconds), memory(side.memory))
         for grouping, answers in zip(side.audit.groupings, side.tools, strict=True):
             for answer in answers:
                 if answer.seconds is not None:
                     says = Text("; ".join(answer.notes))
                     title = Text(shown(" x ".join(grouping.sensitive), 40))
-                    seconds = f"{answer.seconds:.3f}"
-                    table.add_row(name, title, answer.title, answer.version or "", seconds, memory(answer.memory), says)
+                    table.add_row(
+                        name,
+                        title,
+                        answer.title,
+                        answer.version or "",
+                        seconds(answer.seconds),
+                        memory(answer.memory),
+                        says,
+                    )
     return table
 
 
