@@ -67,7 +67,7 @@ def check_numbers(tool, people):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tool", PEERS)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(people=random_people())
 def test_every_number_is_equal_or_explained_on_many_people(tool, people):
     check_numbers(tool, people)
