@@ -169,8 +169,8 @@ def section(folder: Path) -> str:
         [
             "Adult: disparate impact of a tree of depth 6 and of a logistic regression, verified under the default "
             "population and under independent features, and of the rows; groups that have rows, people of the "
-            "smallest; seconds of the whole audit under the default population. Published: Ghosh, Basu and Meel (2021), whose "
-            "tree and features are others.",
+            "smallest; seconds of the whole audit under the default population. Published: Ghosh, Basu and Meel "
+            "(2021), whose tree and features are others.",
             table(header, lines),
             _says(rows),
         ]

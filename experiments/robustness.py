@@ -241,9 +241,9 @@ def section(folder: Path) -> str:
         [
             "How near to the rates of all rows come rates from part of the rows? Error relative to the expected error "
             f"of the sample rate, mean of {len(models)} models and {' or '.join(map(str, draws))} draws; with all "
-            "rows, the root of the mean square itself. `sample`: as AIF360 and Fairlearn compute it; `no population`: a "
-            "logistic regression of the decisions on the sensitive columns; `independent` and `auto`: verified under these "
-            "populations.",
+            "rows, the root of the mean square itself. `sample`: as AIF360 and Fairlearn compute it; "
+            "`no population`: a logistic regression of the decisions on the sensitive columns; `independent` and "
+            "`auto`: verified under these populations.",
             table(["", "rows", *METHODS], lines),
             f"`auto` is nearer to the truth than the sample in {sum(better)} of {len(better)} cases with part of the "
             "rows. With all rows the sample rate is the truth, by definition.",
