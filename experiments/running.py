@@ -12,10 +12,12 @@ Its last lines are ``if __name__ == "__main__": command(NAME, run, __doc__)()``.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import math
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -213,7 +215,9 @@ def run_program(
     seconds = math.ceil(limit)
     words = ["/bin/sh", "-c", f'ulimit -t {seconds}; exec "$@"', "sh", *map(str, arguments)]
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    variables = {**os.environ, **threads, **(environment or {})}
+    # Another Python must not find what is meant for this one.
+    inherited = {name: held for name, held in os.environ.items() if not name.startswith("PYTHON")}
+    variables = {**inherited, **threads, **(environment or {})}
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         program = subprocess.Popen(
             words,
@@ -232,16 +236,16 @@ def run_program(
                 if pid:
                     ended, used = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
                 elif time.monotonic() > deadline or _of_session(program.pid) > limit + 1:
-                    # What it has started has limits of its own, and must not outlive it.
                     used = max(used, _of_session(program.pid))
-                    os.killpg(program.pid, 9)
+                    _end_session(program.pid)
                 else:
                     time.sleep(pause)
                     pause = min(1.5 * pause, 0.5)
         finally:
             program.returncode = ended
+            # What it has started may have a process group of its own, and must not outlive it.
+            _end_session(program.pid)
             if ended is None:
-                os.killpg(program.pid, 9)
                 os.waitpid(program.pid, 0)
                 program.returncode = -9
         texts = []
@@ -252,17 +256,29 @@ def run_program(
     return Ran("done" if ended == 0 else "time" if over else "failed", used, *texts)
 
 
-def _of_session(session: int) -> float:
-    """Seconds of the processor of all processes of a session, and of those that they have waited for."""
-    ticks = 0
+def _members(session: int) -> Iterator[tuple[int, list[str]]]:
+    """Processes of a session, and what the system counts of each."""
     for place in Path("/proc").glob("[0-9]*"):
         try:
             words = (place / "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue
         if int(words[3]) == session:
-            ticks += sum(map(int, words[11:15]))
+            yield int(place.name), words
+
+
+def _of_session(session: int) -> float:
+    """Seconds of the processor of all processes of a session, and of those that they have waited for."""
+    ticks = sum(sum(map(int, words[11:15])) for _, words in _members(session))
     return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _end_session(session: int) -> None:
+    """End all processes of a session that still run."""
+    for process, words in list(_members(session)):
+        if words[0] != "Z":
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
 
 
 def save_figure(figure: Any, path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import sys
+import time
+from pathlib import Path
 
 import click
 import pytest
@@ -83,6 +85,19 @@ def test_a_program_that_starts_one_after_the_other_is_ended_too():
     ran = run_program([sys.executable, "-c", outer, BUSY.format(0.7)], 1)
     assert ran.status == "time"
     assert ran.seconds < 5
+
+
+def test_what_a_program_has_started_does_not_outlive_it(tmp_path):
+    # In a process group of its own, as programs under `timeout` are.
+    left = "import os, time\nos.setpgid(0, 0)\nopen('started', 'w').write(str(os.getpid()))\ntime.sleep(60)"
+    outer = f"import subprocess, sys, time\nsubprocess.Popen([sys.executable, '-c', {left!r}])\ntime.sleep(1)"
+    assert run_program([sys.executable, "-c", outer], 20, folder=tmp_path).status == "done"
+    process = int((tmp_path / "started").read_text())
+    stat = Path(f"/proc/{process}/stat")
+    deadline = time.monotonic() + 20
+    while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z":
+        assert time.monotonic() < deadline, "it still runs"
+        time.sleep(0.05)
 
 
 def test_a_program_that_fails_says_why():

@@ -162,7 +162,7 @@ def test_moments_through_coefficients():
 def test_rectangles_of_two(correlation, first, second):
     """Owen's function against scipy's bivariate normal, signs and zeros included."""
     covariance = np.array([[4.0, correlation * 2 * 0.5], [correlation * 2 * 0.5, 0.25]])
-    one = Component(("x", "y"), (), np.array([[1.0, -1.0]]), covariance[None])
+    one = Component(("x", "y"), (), np.array([[1.0, -1.0]]), np.linalg.cholesky(covariance)[None])
     cuts = [1 + 2 * np.sort(first), -1 + 0.5 * np.sort(second)]
     found = pair_masses(one, cuts).reshape(len(first) + 1, len(second) + 1)
     below = found.cumsum(axis=0).cumsum(axis=1)[:-1, :-1]
@@ -174,7 +174,7 @@ def test_rectangles_of_two(correlation, first, second):
 
 
 def test_two_that_are_the_same_are_refused():
-    one = Component(("x", "y"), (), np.zeros((1, 2)), np.array([[[1.0, 1.0], [1.0, 1.0 + 1e-12]]]))
+    one = Component(("x", "y"), (), np.zeros((1, 2)), np.array([[[1.0, 0.0], [1.0, 1e-6]]]))
     with pytest.raises(PopulationFileError, match="x and y are as good as the same"):
         pair_masses(one, [np.zeros(1), np.zeros(1)])
 

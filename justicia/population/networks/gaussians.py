@@ -37,18 +37,24 @@ class Component:
         Variables whose states matter.
     mean : float64 array of shape (n_states, n_names)
         A row for every choice of these states, the last variable's changing fastest.
-    covariance : float64 array of shape (n_states, n_names, n_names)
+    loads : float64 array of shape (n_states, n_names, n_sources)
+        What each variable has of independent normal numbers, whose standard deviation is 1.
     """
 
     names: tuple[str, ...]
     scope: tuple[str, ...]
     mean: np.ndarray
-    covariance: np.ndarray
+    loads: np.ndarray
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """Covariances, float64 array of shape (n_states, n_names, n_names)."""
+        return np.asarray(self.loads @ self.loads.transpose(0, 2, 1))
 
     @property
     def deviation(self) -> np.ndarray:
         """Standard deviations, float64 array of shape (n_states, n_names)."""
-        return np.asarray(np.sqrt(np.diagonal(self.covariance, axis1=1, axis2=2)))
+        return np.asarray(np.linalg.norm(self.loads, axis=2))
 
 
 @dataclass(frozen=True)
@@ -168,7 +174,7 @@ def _component(network: Network, names: Sequence[str], sums: dict[str, _Sum]) ->
         for column, source in enumerate(sources):
             if source in sums[name].loads:
                 loads[:, row, column] = flat(sums[name].loads[source], sums[name].scope)
-    return Component(tuple(names), scope, mean, loads @ loads.transpose(0, 2, 1))
+    return Component(tuple(names), scope, mean, loads)
 
 
 def pair_masses(component: Component, cuts: Sequence[np.ndarray]) -> np.ndarray:
@@ -193,37 +199,50 @@ def pair_masses(component: Component, cuts: Sequence[np.ndarray]) -> np.ndarray:
         return first / first.sum(axis=1, keepdims=True)
     second = normal_masses(component.mean[:, 1], component.deviation[:, 1], cuts[1])
     found = np.empty((len(first), first.shape[1] * second.shape[1]))
+    deviation = component.deviation
     for state in range(len(first)):
-        covariance, deviation = component.covariance[state], component.deviation[state]
-        if covariance[0, 1] == 0.0:
+        one, other = component.loads[state] / deviation[state, :, None]
+        if one @ other == 0.0:
             together = np.outer(first[state], second[state])
         else:
-            h, k = ((cuts[at] - component.mean[state, at]) / deviation[at] for at in (0, 1))
-            together = _rectangles(h, k, covariance[0, 1] / (deviation[0] * deviation[1]), component.names)
+            h, k = ((cuts[at] - component.mean[state, at]) / deviation[state, at] for at in (0, 1))
+            together = _rectangles(h, k, float(one @ other), _apart(one, other), component.names)
         found[state] = np.maximum(together, 0.0).ravel()
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
-_CLOSEST = 1e-8
-"""Nearer to 1, a correlation leaves too few digits of what two variables differ by."""
+_CLOSEST = 1e-5
+"""Below, too few digits are left of what is between two numbers that are as good as the same."""
 
 
-def _rectangles(h: np.ndarray, k: np.ndarray, correlation: float, names: Sequence[str]) -> np.ndarray:
+def _apart(one: np.ndarray, other: np.ndarray) -> float:
+    """The root of 1 less the square of a correlation, for two vectors of length 1.
+
+    It is the area between them, which Lagrange's identity gives to the last digit however near they are: no difference
+    of two numbers near 1 is taken.
+    """
+    areas = np.outer(one, other) - np.outer(other, one)
+    return float(np.linalg.norm(areas[np.triu_indices(len(one), 1)]))
+
+
+def _rectangles(h: np.ndarray, k: np.ndarray, correlation: float, side: float, names: Sequence[str]) -> np.ndarray:
     from scipy.special import ndtr, owens_t
 
-    if 1.0 - abs(correlation) < _CLOSEST:
+    if side < _CLOSEST:
         raise PopulationFileError(
             f"{names[0]} and {names[1]} are as good as the same: their correlation is {correlation:.12g}"
         )
     whole = np.zeros((len(h) + 2, len(k) + 2))
     whole[-1, 1:-1], whole[1:-1, -1], whole[-1, -1] = ndtr(k), ndtr(h), 1.0
     across, down = np.meshgrid(h, k, indexing="ij")
-    side = math.sqrt((1.0 - correlation) * (1.0 + correlation))
+    # What is between a number and the other's share of it, without the correlation that is rounded to 1.
+    sign = math.copysign(1.0, correlation)
+    rest = sign * side**2 / (1.0 + abs(correlation))
     with np.errstate(divide="ignore", invalid="ignore"):
-        slope_h = (down / across - correlation) / side
-        slope_k = (across / down - correlation) / side
+        slope_h = ((down - sign * across) / across + rest) / side
+        slope_k = ((across - sign * down) / down + rest) / side
     half = np.where((across * down < 0) | ((across * down == 0) & (across + down < 0)), 0.5, 0.0)
     inner = (ndtr(across) + ndtr(down)) / 2 - owens_t(across, slope_h) - owens_t(down, slope_k) - half
-    centre = 0.25 + math.asin(correlation) / (2 * math.pi)
+    centre = 0.25 + math.atan2(correlation, side) / (2 * math.pi)
     whole[1:-1, 1:-1] = np.where((across == 0) & (down == 0), centre, inner)
     return np.diff(np.diff(whole, axis=0), axis=1)

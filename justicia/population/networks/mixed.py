@@ -250,7 +250,7 @@ class MixedNetwork(Population):
 def _of(one: Component, names: Sequence[str]) -> Component:
     """Some of the variables of a component."""
     at = [one.names.index(name) for name in names]
-    return replace(one, names=tuple(names), mean=one.mean[:, at], covariance=one.covariance[:, at][:, :, at])
+    return replace(one, names=tuple(names), mean=one.mean[:, at], loads=one.loads[:, at])
 
 
 def _runs(mask: np.ndarray, edges: np.ndarray) -> list[tuple[float, float]]:

@@ -38,9 +38,8 @@ def drawn_numbers(one: Component | Single, choice: np.ndarray, rng: np.random.Ge
     float64 array of shape (n, n_names)
     """
     if isinstance(one, Component):
-        loads = np.linalg.cholesky(one.covariance + 0.0)
-        noise = rng.standard_normal((len(choice), len(one.names)))
-        return np.asarray(one.mean[choice] + (loads[choice] @ noise[:, :, None])[:, :, 0])
+        noise = rng.standard_normal((len(choice), one.loads.shape[2]))
+        return np.asarray(one.mean[choice] + (one.loads[choice] @ noise[:, :, None])[:, :, 0])
     n_steps = one.steps.masses.shape[-1]
     below = np.cumsum(one.steps.masses.reshape(-1, n_steps), axis=1)
     edges = one.steps.edges.reshape(-1, n_steps + 1)
