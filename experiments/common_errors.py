@@ -14,6 +14,8 @@ import contextlib
 import io
 import itertools
 import math
+import os
+import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -347,8 +349,51 @@ def _time_out() -> Case:
     )  # fmt: skip
 
 
+_STOPPED = """#!/bin/sh
+echo '  > Best upper bound: 9.000000e-01'
+echo '  > Best lower bound: 1.000000e-01'
+"""
+"""A solver whose time is over: bounds, and no value."""
+
+
+@contextlib.contextmanager
+def _stopped_solver() -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "abc"
+        program.write_text(_STOPPED, encoding="utf-8")
+        program.chmod(0o755)
+        held = os.environ.get("JUSTICIA_ABC")
+        os.environ["JUSTICIA_ABC"] = str(program)
+        try:
+            yield
+        finally:
+            if held is None:
+                del os.environ["JUSTICIA_ABC"]
+            else:
+                os.environ["JUSTICIA_ABC"] = held
+
+
+def _stopped() -> Case:
+    people = _every({"s": [0, 1], "x": [0, 1], "z": [0, 1]}, 50)
+    model = _tree(people, np.where(people["s"] == 1, people["x"], people["x"] & people["z"]))
+
+    def published() -> Any:
+        with _stopped_solver():
+            return _published(model, people, ["s"], "Enum")
+
+    def ours() -> Any:
+        with _stopped_solver():
+            return _verified(model, people, ["s"], solver="abc")
+
+    return Case(
+        "time-out taken for an answer",
+        "Rates 1/2 and 1/4, and an SSAT solver whose time is over when it knows that a rate is between .1 and .9. "
+        "Disparate impact?", 0.5, {"published Justicia": published, "justicia": ours},
+    )  # fmt: skip
+
+
 _CASES = (
-    _threshold_order, _rare, _small_weights, _empty_group, _never_positive, _time_out, _misspelt, _text_labels,
+    _threshold_order, _rare, _small_weights, _empty_group, _never_positive, _time_out, _stopped, _misspelt, _text_labels,
     _dotted_labels, _always_right, _opposite,
 )  # fmt: skip
 
