@@ -20,7 +20,13 @@ from justicia.writing import write_whole
 
 __all__ = ["EXPERIMENTS", "page"]
 
-EXPERIMENTS: tuple[str, ...] = ()
+EXPERIMENTS: tuple[str, ...] = (
+    "common_errors",
+    "fairness_algorithms",
+    "compound_groups",
+    "learn_or_enumerate",
+    "robustness",
+)
 """Modules in the order of their sections."""
 
 HERE = Path(__file__).parent.parent
