@@ -393,8 +393,8 @@ def _stopped() -> Case:
 
 
 _CASES = (
-    _threshold_order, _rare, _small_weights, _empty_group, _never_positive, _time_out, _stopped, _misspelt, _text_labels,
-    _dotted_labels, _always_right, _opposite,
+    _threshold_order, _rare, _small_weights, _empty_group, _never_positive, _time_out, _stopped, _misspelt,
+    _text_labels, _dotted_labels, _always_right, _opposite,
 )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from justicia.inputs import settle_inputs, table_with_groups
 from justicia.mitigation import refit, reweigh
 from justicia.peers import PEERS, PeerAnswer, People, own_answer, run_peer
 from justicia.peers.running import measured
+from justicia.tables.one_hot import collapse
 from justicia.words import counted, did_you_mean, listed, shown, value_text
 
 if TYPE_CHECKING:
@@ -370,7 +371,8 @@ def _refitted(audit: Audit, data: Any, options: dict[str, Any]) -> Any:
         raise LabelError("to fit the model once more, name the column of the true outcome with --label")
     own_y = options["y"] is not None
     inputs = _inputs(audit.model.predictor, data, {**options, "label": None if own_y else truth.name})
-    table = inputs.table
+    # A sensitive feature may be several columns of the table.
+    table = replace(inputs.table, frame=collapse(inputs.table.frame, audit.one_hot))
     sensitive = audit.groupings[0].sensitive
     if audit.missing == "drop":
         table, _ = table_with_groups(table, [sensitive], say=False)

@@ -192,6 +192,18 @@ def test_labels_in_other_words_than_the_classes():
     assert found.sides[1].accuracy == pytest.approx(compare(FIRST, mitigate="reweigh", tools=[]).sides[1].accuracy)
 
 
+def test_sensitive_columns_that_were_one_hot_encoded():
+    frame = pd.get_dummies(FRAME.drop(columns=["sex", "w"]), columns=["race"], dtype=int)
+    columns = [name for name in frame.columns if name != "hired"]
+    model = LogisticRegression().fit(frame[columns], frame["hired"])
+    found = compare(model, data=frame, sensitive_features="race", mitigate="reweigh", tools=["fairlearn"])
+    assert set(found.numbers["agreement"]) == {"equal"}
+    sizes = FRAME["race"].value_counts()
+    assert {group.group["race"]: group.n for group in found.changes[0].groups if group.n} == sizes.to_dict()
+    before, after = (side.audit.fitted.predictor for side in found.sides)
+    assert type(before) is type(after)
+
+
 def test_weights_missing_values_and_bins_are_those_of_the_audit():
     frame = FRAME.assign(age=np.arange(len(FRAME)) % 60)
     frame.loc[:30, "race"] = None
