@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia import models, tables
-from justicia.audit import verify
 from justicia.changes import GroupingChange, changes_of
 from justicia.choices import MISSING_WAYS
 from justicia.collecting import Announcements
 from justicia.errors import InputError, LabelError
 from justicia.inputs import settle_inputs, table_with_groups
 from justicia.mitigation import refit, reweigh
-from justicia.peers import PEERS, PeerAnswer, People, own_answer, run_peer
-from justicia.peers.running import measured
+from justicia.peers import PEERS
+from justicia.sides import Side, side_of
 from justicia.tables.one_hot import collapse
 from justicia.words import counted, did_you_mean, listed, shown, value_text
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.audited import Audit
-    from justicia.comparison import GroupingAudit
     from justicia.inputs import Inputs
     from justicia.watching import Progress
 
@@ -37,42 +35,6 @@ logger = logging.getLogger(__name__)
 
 MITIGATIONS = ("reweigh",)
 """Ways to fit a model once more."""
-
-
-@dataclass(frozen=True)
-class Side:
-    """One model.
-
-    Attributes
-    ----------
-    name : str
-    audit : Audit
-    seconds : float
-        Of the processor, for the whole audit: encoding, self-check, populations, rates and measures.
-    memory : int or None
-        Bytes by which the process grew at most.
-    tools : tuple of tuple of PeerAnswer
-        For each grouping, what the rows' own numbers take here, and what each tool says.
-    accuracy : Fraction or float or None
-        Share of the rows, or of their weights, that the model classifies as their true outcome, favorable or not.
-    """
-
-    name: str
-    audit: Audit
-    seconds: float
-    memory: int | None
-    tools: tuple[tuple[PeerAnswer, ...], ...]
-    accuracy: float | None
-
-    @property
-    def unexplained(self) -> int:
-        """Numbers of other tools that are neither equal nor explained."""
-        return sum(
-            number.agreement == "unexplained"
-            for answers in self.tools
-            for answer in answers
-            for number in answer.numbers
-        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -250,11 +212,11 @@ def compare(
                 model, other_model, data, {**options, **given}, fits=mitigate is not None
             )
         audited = data if test_data is None else test_data
-        sides = [_side(first_name, model, audited, {**options, **given}, asked)]
+        sides = [side_of(first_name, model, audited, {**options, **given}, asked)]
         if mitigate is not None:
             other_model = _refitted(sides[0].audit, data, {**options, **given})
         if other_model is not None:
-            sides.append(_side(second_name, other_model, audited, {**options, **given}, asked, sides[0].audit))
+            sides.append(side_of(second_name, other_model, audited, {**options, **given}, asked, sides[0].audit))
             _check_same(sides)
         for side in sides:
             if side.unexplained:
@@ -318,50 +280,6 @@ def _inputs(model: Any, data: Any, options: dict[str, Any], **more: Any) -> Inpu
     return settle_inputs(
         model, data, options["y"], options["sensitive_features"], trust=options["trust_model"], **given
     )
-
-
-def _side(
-    name: str, model: Any, data: Any, options: dict[str, Any], tools: Sequence[str], first: Audit | None = None
-) -> Side:
-    """Audit a model, and ask the tools about its decisions."""
-    audit, seconds, memory = measured(lambda: verify(model, data, **options))
-    answers = []
-    for position, grouping in enumerate(audit.groupings):
-        people = people_of(audit, grouping, None if first is None else _privileged(first, first.groupings[position]))
-        peers = (run_peer(PEERS[tool], people) for tool in tools)
-        answers.append((own_answer(people, audit.confidence), *peers))
-    return Side(name, audit, seconds, memory, tuple(answers), _accuracy(audit))
-
-
-def people_of(audit: Audit, grouping: GroupingAudit, privileged: tuple[str, ...] | None = None) -> People:
-    """The rows of an audit with their decisions, as tools get them."""
-    held = tables.group_rows(audit.table.people, grouping.sensitive, bins=audit.bins, missing=audit.missing)
-    truth = audit.roles.truth
-    chosen = _privileged(audit, grouping) if privileged is None else privileged
-    return People(
-        held.sensitive, held.groups, held.codes, audit.self_check.selected,
-        None if truth is None else truth.positive, None if truth is None else truth.known,
-        None if audit.weights is None else audit.weights.values, held.groups.index(chosen),
-    )  # fmt: skip
-
-
-def _privileged(audit: Audit, grouping: GroupingAudit) -> tuple[str, ...]:
-    """The reference group, or the one with the highest selection rate of the rows."""
-    if grouping.reference is not None:
-        return tuple(grouping.reference.values())
-    held = [group for group in grouping.groups if group.sample_rate is not None]
-    best = max(held, key=lambda group: group.sample_rate.value if group.sample_rate is not None else 0)
-    return tuple(best.group.values())
-
-
-def _accuracy(audit: Audit) -> float | None:
-    """Share of the rows with known outcome, or of their weights, that the model gets right."""
-    truth = audit.roles.truth
-    if truth is None or not truth.known.any():
-        return None
-    right = audit.self_check.selected[truth.known] == truth.positive[truth.known]
-    weights = None if audit.weights is None or audit.weights.values is None else audit.weights.values[truth.known]
-    return float(np.average(right, weights=weights))
 
 
 def _refitted(audit: Audit, data: Any, options: dict[str, Any]) -> Any:
