@@ -25,7 +25,7 @@ TITLE = "From 2 to 10,000 compound groups"
 KEY = ["model", "grouping", "population", "seed"]
 COLUMNS = [
     *KEY, "groups", "smallest", "disparate_impact_lo", "disparate_impact_hi", "parity_difference_lo",
-    "parity_difference_hi", "rows_disparate_impact", "engine", "solver_seconds", "seconds",
+    "parity_difference_hi", "rows_disparate_impact", "engine", "seconds",
 ]  # fmt: skip
 
 HALVES, QUARTERS = {"age": [40]}, {"age": [29, 39, 49]}
@@ -44,7 +44,7 @@ GROUPINGS: list[tuple[tuple[str, ...], dict[str, list[int]]]] = [
 """Sensitive columns taken together, and edges of the numeric one."""
 
 MODELS = ("tree", "logistic")
-MOST = {"tree": len(GROUPINGS), "logistic": 6}
+MOST = {"tree": len(GROUPINGS), "logistic": 5}
 """How many of the groupings each model is asked about: a logistic regression takes seconds a hundred groups."""
 POPULATIONS = ("auto", "independent")
 
@@ -76,6 +76,9 @@ def run(out: Path, *, quick: bool, progress: Reporter, seed: int = 0) -> None:
     ]
     todo = rows.todo(asked, lambda case: {**case, "grouping": grouping_name(*GROUPINGS[case["grouping"]])})
     held = {model: trained(model, seed) for model in sorted({case["model"] for case in todo})}
+    for model in held:
+        # What a first audit loads is nobody's price.
+        one(*held[model], *GROUPINGS[0], {"population": POPULATIONS[0]})
     for case in progress.track(todo, TITLE):
         columns, bins = GROUPINGS[case["grouping"]]
         rows.add({**case, "grouping": grouping_name(columns, bins), **one(*held[case["model"]], columns, bins, case)})
@@ -107,7 +110,6 @@ def one(
         "parity_difference_hi": None if difference is None else float(difference.hi),
         "rows_disparate_impact": None if of_rows is None else float(of_rows.lo),
         "engine": grouping.solution.engine,
-        "solver_seconds": grouping.solution.seconds,
         "seconds": seconds,
     }
 
@@ -141,14 +143,14 @@ def section(folder: Path) -> str:
     """What the CSV file says."""
     rows = read_rows(folder / f"{NAME}.csv")
     cases = {(row["model"], row["grouping"], row["population"]): row for row in rows}
-    groupings = list(dict.fromkeys(row["grouping"] for row in rows))
+    groupings = dict.fromkeys(row["grouping"] for row in sorted(rows, key=lambda row: int(row["groups"])))
 
     def impact(model: str, grouping: str, population: str) -> str:
         row = cases.get((model, grouping, population))
         if row is None or not row["disparate_impact_lo"]:
             return "-"
         lo, hi = float(row["disparate_impact_lo"]), float(row["disparate_impact_hi"])
-        return f"{(lo + hi) / 2:.3f}" if hi - lo < 1e-3 else f"{lo:.3f} to {hi:.3f}"
+        return _short((lo + hi) / 2) if hi - lo < 1e-3 else f"{_short(lo)} to {_short(hi)}"
 
     lines = []
     for grouping in groupings:
@@ -160,7 +162,7 @@ def section(folder: Path) -> str:
             of_rows = "-" if row is None or not row["rows_disparate_impact"] else row["rows_disparate_impact"]
             cells += [
                 *(impact(model, grouping, population) for population in POPULATIONS),
-                "-" if of_rows == "-" else f"{float(of_rows):.3f}",
+                "-" if of_rows == "-" else _short(float(of_rows)),
                 "-" if row is None else f"{float(row['seconds']):.1f}",
             ]
         published = f"{PAPER[groups]:g}" if groups in PAPER else "-"
@@ -173,11 +175,17 @@ def section(folder: Path) -> str:
             "Adult: disparate impact of a tree of depth 6 and of a logistic regression, verified under the default "
             "population and under independent features, and of the rows; groups that have rows, people of the "
             "smallest; seconds of the whole audit under the default population. Published: Ghosh, Basu and Meel "
-            "(2021), whose tree and features are others; `-`: not asked.",
+            "(2021); their tree and features are others, and their features are independent of the group, too, so "
+            "that only what a tree asks about sensitive columns tells groups apart. `-`: not asked.",
             table(header, lines),
             _says(rows),
         ]
     )
+
+
+def _short(value: float) -> str:
+    """Three decimals, or as many as a smaller number needs."""
+    return "0" if value == 0 else f"{value:.3f}" if value >= 1e-3 else f"{value:.1e}"
 
 
 def _says(rows: list[dict[str, str]]) -> str:

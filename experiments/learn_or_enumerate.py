@@ -24,7 +24,7 @@ TITLE = "Learn the extremes, or enumerate the groups"
 KEY = ["model", "grouping", "search", "seed"]
 COLUMNS = [
     *KEY, "groups", "evaluated", "disparate_impact_lo", "disparate_impact_hi", "most_favored", "least_favored",
-    "candidates", "solver_seconds", "seconds",
+    "candidates", "seconds",
 ]  # fmt: skip
 SEARCHES = ("enumerate", "learn")
 NEAR = 1e-9
@@ -42,6 +42,10 @@ def run(out: Path, *, quick: bool, progress: Reporter, seed: int = 0) -> None:
     ]
     todo = rows.todo(asked, lambda case: {**case, "grouping": grouping_name(*GROUPINGS[case["grouping"]])})
     held = {model: trained(model, seed) for model in sorted({case["model"] for case in todo})}
+    for model in held:
+        # What a first audit loads is nobody's price.
+        for search in SEARCHES:
+            one(*held[model], *GROUPINGS[0], {"search": search})
     for case in progress.track(todo, TITLE):
         columns, bins = GROUPINGS[case["grouping"]]
         rows.add({**case, "grouping": grouping_name(columns, bins), **one(*held[case["model"]], columns, bins, case)})
@@ -70,7 +74,6 @@ def one(
         "most_favored": ", ".join(grouping.most_favored.group.values()),
         "least_favored": ", ".join(grouping.least_favored.group.values()),
         "candidates": f"{len(grouping.most_favored.candidates)} and {len(grouping.least_favored.candidates)}",
-        "solver_seconds": grouping.solution.seconds,
         "seconds": seconds,
     }
 
@@ -88,9 +91,9 @@ def plot(rows: list[dict[str, str]], path: Path) -> None:
             part = [row for row in rows if row["model"] == model and row["search"] == search]
             part.sort(key=lambda row: int(row["groups"]))
             x = [int(row["groups"]) for row in part]
-            seconds = [float(row["solver_seconds"]) for row in part]
+            seconds = [float(row["seconds"]) for row in part]
             axis.plot(x, seconds, style, marker="o", markersize=3, color=f"C{at}", label=f"{model}, {search}")
-    axis.set(xscale="log", yscale="log", xlabel="groups", ylabel="seconds of the engine")
+    axis.set(xscale="log", yscale="log", xlabel="groups", ylabel="seconds of the processor, whole audit")
     axis.legend(frameon=False, fontsize="small")
     figure.tight_layout()
     save_figure(figure, path)
@@ -118,33 +121,31 @@ def section(folder: Path) -> str:
             grouping,
             f"{int(held['enumerate']['groups']):,}",
             f"{int(held['learn']['evaluated']):,}",
-            *(f"{float(held[search]['solver_seconds']):.3g}" for search in SEARCHES),
             *(f"{float(held[search]['seconds']):.3g}" for search in SEARCHES),
             "yes" if agrees(held["enumerate"], held["learn"]) else "no",
         ]
         for (model, grouping), held in sorted(pairs.items(), key=lambda pair: MODELS.index(pair[0][0]))
     ]
-    header = ["model", "sensitive", "groups", "learn evaluates", "enumerate, engine s", "learn, engine s"]
+    header = ["model", "sensitive", "groups", "learn evaluates", "enumerate, s", "learn, s"]
     same = sum(agrees(*held.values()) for held in pairs.values())
     faster = {
         model: [
             int(held["enumerate"]["groups"])
             for (of, _), held in pairs.items()
-            if of == model and float(held["learn"]["solver_seconds"]) < float(held["enumerate"]["solver_seconds"])
+            if of == model and float(held["learn"]["seconds"]) < float(held["enumerate"]["seconds"])
         ]
         for model in MODELS
     }
     says = "; ".join(
-        f"{model}: the search is faster with {', '.join(f'{one:,}' for one in sorted(held))} groups"
+        f"{model}: the search takes less with {', '.join(f'{one:,}' for one in sorted(held))} groups"
         if held
-        else f"{model}: evaluating all groups is faster throughout"
+        else f"{model}: evaluating all groups takes less throughout"
         for model, held in faster.items()
     )
     return "\n\n".join(
         [
-            "Adult under independent features, selection rates alone. The engine's seconds are by the clock, those of "
-            "the whole audit of the processor.",
-            table([*header, "enumerate, audit s", "learn, audit s", "same disparate impact"], lines),
+            "Adult under independent features, selection rates alone; seconds of the whole audit.",
+            table([*header, "same disparate impact"], lines),
             f"Both give the same disparate impact in {same} of {len(pairs)} cases. {says.capitalize()}.",
         ]
     )
