@@ -24,6 +24,10 @@ REST = "AIF360 compares one privileged group with all others together; here ever
 ABOVE = "AIF360 has unprivileged over privileged, which may exceed 1; here it is the smallest over the largest"
 ZERO = "AIF360 takes a rate, or a ratio, with denominator 0 for 0; here it is undefined"
 SPECIFICITY = "AIF360 takes the specificity of a side without negatives for 0, so its false positive rate for 1"
+ROUNDING = (
+    "AIF360 gets weights of negatives by subtraction: where a side has none, what rounding leaves decides about its "
+    "false positive rate"
+)
 CANCEL = "AIF360 takes the mean of signed differences, of which opposite ones cancel"
 
 MOST_GROUPS = 100
@@ -138,6 +142,14 @@ def _calls(metrics: Any, people: People) -> tuple[list[Call], tuple[str, ...]]:
     return calls, tuple(notes)
 
 
+def _rounds(people: People, *sides: np.ndarray) -> bool:
+    """Whether some side has no negatives, and weights whose sums are rounded."""
+    weight, negatives = people.weight, people.counts.negatives
+    if weight is None or negatives is None or (weight == np.rint(weight)).all():
+        return False
+    return any(not negatives[side].sum() for side in sides)
+
+
 def _labels(people: People) -> tuple[Any, Any]:
     """True outcomes and decisions, with the groups in their index."""
     import pandas as pd
@@ -162,9 +174,14 @@ def _rate_call(metrics: Any, people: People, group: int, kind: str) -> Call:
         return _side(rows.counts, np.arange(len(rows.groups)) == group, kind)
 
     def reasons() -> tuple[str, ...]:
-        return () if rows.counts.of(kind)[1][group] else (SPECIFICITY if kind == "fpr" else ZERO,)
+        if rows.counts.of(kind)[1][group]:
+            return ()
+        return (ROUNDING if rounds else SPECIFICITY if kind == "fpr" else ZERO,)
 
-    return Call(kind, _RATES[kind], run, lambda: people.own_rate(kind, group), expected, reasons, group)
+    rounds = kind == "fpr" and _rounds(rows, np.arange(len(rows.groups)) == group)
+    return Call(
+        kind, _RATES[kind], run, lambda: people.own_rate(kind, group), expected, reasons, group, open=rounds
+    )  # fmt: skip
 
 
 def _measure_call(
@@ -198,11 +215,14 @@ def _measure_call(
         if function == "average_odds_difference" and not same(abs(_mean(rows, privileged)), _error(rows, privileged)):
             found.append(CANCEL)
         found += _undefined(rows, privileged, kinds, ratio=function == "disparate_impact_ratio")
-        return tuple(found)
+        return tuple(ROUNDING if rounds and one == SPECIFICITY else one for one in found)
+
+    side = np.arange(len(rows.groups)) == privileged
+    rounds = "fpr" in kinds and _rounds(rows, side, ~side)
 
     return Call(
         name, function, run, lambda: people.own_measure(name), lambda: expected(rows, privileged), reasons,
-        compared=compared,
+        compared=compared, open=rounds,
     )  # fmt: skip
 
 

@@ -140,6 +140,8 @@ class PeerNumber:
         Why it may differ.
     problem : str or None
         What the tool raised.
+    open : bool
+        Rounding decides about it, as a reason says: no value can be expected.
     """
 
     measure: str
@@ -151,6 +153,7 @@ class PeerNumber:
     expected: float
     reasons: tuple[str, ...] = ()
     problem: str | None = None
+    open: bool = False
 
     @property
     def agreement(self) -> str:
@@ -159,7 +162,8 @@ class PeerNumber:
             return "error"
         if same(self.value, self.ours):
             return "equal"
-        return "explained" if self.reasons and same(self.value, self.expected) else "unexplained"
+        predicted = self.open or same(self.value, self.expected)
+        return "explained" if self.reasons and predicted else "unexplained"
 
 
 def same(one: float, other: float) -> bool:
@@ -212,6 +216,8 @@ class Call:
         Why the number may differ from what is said here.
     group : int or None
     compared : str
+    open : bool
+        As `PeerNumber` has them.
     """
 
     measure: str
@@ -222,6 +228,7 @@ class Call:
     reasons: Callable[[], tuple[str, ...]]
     group: int | None = None
     compared: str = ""
+    open: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Any
 
 from justicia._version import __version__
 from justicia.metrics import GroupMetrics
-from justicia.peers.base import Peer, PeerAnswer, PeerNumber, People, quiet_call
+from justicia.peers.base import Call, Peer, PeerAnswer, PeerNumber, People, quiet_call
 
 __all__ = ["INSTALL", "measured", "own_answer", "run_peer"]
 
@@ -61,14 +61,17 @@ def run_peer(peer: Peer, people: People) -> PeerAnswer:
         return PeerAnswer(peer.package, peer.title, None, notes=(f"it cannot be imported: {problem}",))
     calls, notes = peer.calls(module, people)
     values, seconds, memory = measured(lambda: [quiet_call(call.run) for call in calls])
-    numbers = tuple(
-        PeerNumber(
-            call.measure, call.function, call.group, call.compared,
-            math.nan if value is None else float(value), call.ours(), call.expected(), call.reasons(), problem,
-        )
-        for call, (value, problem) in zip(calls, values, strict=True)
-    )  # fmt: skip
+    numbers = tuple(_number(call, *held) for call, held in zip(calls, values, strict=True))
     return PeerAnswer(peer.package, peer.title, metadata.version(peer.package), numbers, seconds, memory, notes)
+
+
+def _number(call: Call, value: Any, problem: str | None) -> PeerNumber:
+    """What a call gave, beside what it should have given."""
+    given = math.nan if value is None else float(value)
+    ours, expected, reasons = call.ours(), call.expected(), call.reasons()
+    return PeerNumber(
+        call.measure, call.function, call.group, call.compared, given, ours, expected, reasons, problem, call.open
+    )  # fmt: skip
 
 
 def quiet_import(peer: Peer) -> tuple[Any, str | None]:

@@ -130,6 +130,18 @@ def test_a_privileged_group_that_is_never_selected():
     assert math.isnan(ratio.ours)
 
 
+def test_rounding_of_weights_decides_about_a_side_without_negatives():
+    """Found by random people: 1.0 + 2.0 + ... less itself is not 0 in floating point."""
+    weight = np.array([3, 6, 6, 7, 5, 4, 5, 5, 1, 2, 4, 6, 4]) / 3
+    people = people_of([0, 1, 2, 3, 2, 2, 1, 3, 0, 1, 0, 3, 1], [0] * 13, [1] * 13, weight=weight)
+    numbers = run_peer(PEERS["aif360"], people).numbers
+    assert {one.agreement for one in numbers} <= {"equal", "explained"}
+    odds = [one for one in numbers if one.measure == "average_odds_difference"]
+    assert all(any("rounding" in reason for reason in one.reasons) for one in odds)
+    whole = people_of([0, 1, 0, 1], [0] * 4, [1] * 4, weight=np.array([1.0, 2.0, 3.0, 4.0]))
+    assert not any(one.open for one in run_peer(PEERS["aif360"], whole).numbers)
+
+
 def test_a_number_of_no_convention_is_unexplained():
     number = PeerNumber("disparate_impact", "f", None, "", 0.7, 0.5, 0.6, ("why",))
     assert number.agreement == "unexplained"
