@@ -20,7 +20,16 @@ from justicia.writing import write_whole
 
 __all__ = ["EXPERIMENTS", "page"]
 
-EXPERIMENTS: tuple[str, ...] = ("paper_tables", "published_tool", "fairsquare_programs")
+EXPERIMENTS: tuple[str, ...] = (
+    "paper_tables",
+    "published_tool",
+    "fairsquare_programs",
+    "common_errors",
+    "fairness_algorithms",
+    "compound_groups",
+    "learn_or_enumerate",
+    "robustness",
+)
 """Modules in the order of their sections."""
 
 HERE = Path(__file__).parent.parent

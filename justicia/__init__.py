@@ -17,6 +17,7 @@ from justicia.errors import EncodingMismatchError, InputError, JusticiaError
 if TYPE_CHECKING:
     from justicia.audit import verify
     from justicia.audited import Audit
+    from justicia.comparing import Comparison, compare
     from justicia.decisions import DecisionsAudit, audit_decisions
     from justicia.enclosure import Enclosure
     from justicia.encoding import encode
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Audit",
+    "Comparison",
     "DecisionsAudit",
     "Enclosure",
     "EncodingMismatchError",
@@ -33,6 +35,7 @@ __all__ = [
     "PopulationFile",
     "__version__",
     "audit_decisions",
+    "compare",
     "encode",
     "fit_population",
     "read_population",
@@ -41,6 +44,8 @@ __all__ = [
 
 _LAZY = {
     "Audit": "justicia.audited",
+    "Comparison": "justicia.comparing",
+    "compare": "justicia.comparing",
     "DecisionsAudit": "justicia.decisions",
     "audit_decisions": "justicia.decisions",
     "Enclosure": "justicia.enclosure",
@@ -52,7 +57,7 @@ _LAZY = {
 }
 
 
-_PACKAGES = ("datasets", "generations", "learners", "metrics", "testing")
+_PACKAGES = ("datasets", "generations", "learners", "metrics", "mitigation", "testing")
 """Found as attributes, too, whether or not they were imported."""
 
 

@@ -10,6 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from experiments import coverage, ensembles, gaussian_study, outside_solvers, robustness
+from experiments.running import Reporter
 
 
 @pytest.mark.slow
@@ -103,10 +104,13 @@ def test_ridge_rates_are_those_of_the_rows_by_scikit_learn():
 
 
 @pytest.mark.slow
-def test_robustness(tmp_path, monkeypatch, capsys):
-    arguments = ["robustness", "--data", "german", "--draws", "10", "--model-seed", "0", "--out", str(tmp_path)]
-    monkeypatch.setattr(sys, "argv", arguments)
-    robustness.main()
+def test_robustness(tmp_path):
+    with Reporter(wanted=False) as progress:
+        given = {"data": ("german",), "draws": 10, "model_seed": (0,)}
+        robustness.run(tmp_path, quick=False, progress=progress, **given)
+        written = (tmp_path / "robustness.csv").read_text()
+        robustness.run(tmp_path, quick=False, progress=progress, **given)
+    assert (tmp_path / "robustness.csv").read_text() == written
     with (tmp_path / "robustness.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 3 * 3 * 4
@@ -117,7 +121,7 @@ def test_robustness(tmp_path, monkeypatch, capsys):
     assert np.mean(relative["auto"]) < 0.9 * np.mean(relative["sample"])
     assert all(float(row["error"]) < 1e-12 for row in rows if row["method"] == "sample" and row["rows"] == "1000")
     assert (tmp_path / "robustness.svg").read_text().startswith("<?xml")
-    assert "german" in capsys.readouterr().out
+    assert "| german, sex x age | 250 |" in robustness.section(tmp_path)
 
 
 @pytest.mark.slow

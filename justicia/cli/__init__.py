@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from justicia._version import __version__
+from justicia.cli.compare import compare
 from justicia.cli.datasets import datasets
 from justicia.cli.encode import encode
 from justicia.cli.generations import generations
@@ -40,6 +41,7 @@ def cli(debug: bool) -> None:
 
 
 cli.add_command(verify)
+cli.add_command(compare)
 cli.add_command(population)
 cli.add_command(datasets)
 cli.add_command(encode)

@@ -121,16 +121,12 @@ def audit_of_decisions(options: dict[str, Any], command: list[str], bar: Bar) ->
         *("decision", "score", "threshold", "label", "favorable", "confidence", "require", "reference", "missing"),
         *("na", "encoding", "weight", "weight_kind", "tests", "layout", "min_group", "suppress_below", "stream"),
     )
-    bar = Bar(not quiet)
-    try:
-        return audit_decisions(
-            options["decisions"],
-            sensitive_features=sensitive or None,
-            bins=named_lists(options["bins"], "--bins"),
-            delimiter=delimiter_of(options["delimiter"]),
-            command=command,
-            progress=bar.show,
-            **{name: options[name] for name in same},
-        )
-    finally:
-        bar.stop()
+    return audit_decisions(
+        options["decisions"],
+        sensitive_features=sensitive or None,
+        bins=named_lists(options["bins"], "--bins"),
+        delimiter=delimiter_of(options["delimiter"]),
+        command=command,
+        progress=bar.show,
+        **{name: options[name] for name in same},
+    )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from justicia.tables import Grouping
 
-__all__ = ["Outcomes", "read_outcomes"]
+__all__ = ["Outcomes", "feature_columns", "in_python", "label_codes", "one_column", "read_outcomes", "row_weights"]
 
 _ZERO_ONE = {"0": 0, "0.0": 0, "False": 0, "false": 0, "1": 1, "1.0": 1, "True": 1, "true": 1}
 _SIGNS = {"-1": 0, "-1.0": 0, "1": 1, "1.0": 1}
@@ -83,26 +83,26 @@ def read_outcomes(
     """
     from justicia.tables.groups import group_rows
 
-    decisions = _column(y_pred, "y_pred")
+    decisions = one_column(y_pred, "y_pred")
     n_rows = len(decisions)
     if not n_rows:
         raise InputError("y_pred is empty: there is nobody to count")
     if y_true is None and truth:
         raise InputError("y_true holds the true outcomes, which this metric needs")
-    outcomes = None if y_true is None else _column(y_true, "y_true")
+    outcomes = None if y_true is None else one_column(y_true, "y_true")
     _same_length(outcomes, n_rows, "y_true")
     if missing not in ("error", "group", "drop"):
         raise InputError(f"missing cannot be {missing!r}{did_you_mean(missing, ('error', 'group', 'drop'))}")
-    frame, names = _features(sensitive_features, "sensitive_features", _FEATURE, n_rows)
+    frame, names = feature_columns(sensitive_features, "sensitive_features", _FEATURE, n_rows)
     n_controls = 0
     if control_features is not None:
-        controls, more = _features(control_features, "control_features", "control_feature", n_rows)
+        controls, more = feature_columns(control_features, "control_features", "control_feature", n_rows)
         if set(more) & set(names):
             raise GroupingError(f"{listed(sorted(set(more) & set(names)))} is a control feature and a sensitive one")
         for name in names:
             controls[name] = frame[name]
         frame, names, n_controls = controls, [*more, *names], len(more)
-    weight = None if sample_weight is None else _weights(sample_weight, n_rows)
+    weight = None if sample_weight is None else row_weights(sample_weight, n_rows)
     selected, positive = _positive(outcomes, decisions, pos_label, truth)
     if missing == "drop":
         kept = ~frame[names].isna().any(axis=1).to_numpy()
@@ -114,12 +114,12 @@ def read_outcomes(
     try:
         grouping = group_rows(frame, names, missing=missing if missing == "group" else "error")
     except GroupingError as error:
-        raise GroupingError(_in_python(str(error))) from None
+        raise GroupingError(in_python(str(error))) from None
     counts = count_outcomes(grouping.codes, len(grouping.groups), selected, positive, None, weight)
     return Outcomes(grouping, counts, n_controls)
 
 
-def _in_python(message: str) -> str:
+def in_python(message: str) -> str:
     """The remedies of the command, as Python has them."""
     start, _, _ = message.partition("cut it into classes with --bins")
     if start != message:
@@ -127,12 +127,12 @@ def _in_python(message: str) -> str:
     return message.replace("pass --missing group", "pass missing='group'").replace("--missing drop", "missing='drop'")
 
 
-def _same_length(values: Any, n_rows: int, name: str) -> None:
+def _same_length(values: Any, n_rows: int, name: str, beside: str = "y_pred") -> None:
     if values is not None and len(values) != n_rows:
-        raise InputError(f"{name} has {counted(len(values), 'row')} and y_pred {n_rows:,}")
+        raise InputError(f"{name} has {counted(len(values), 'row')} and {beside} {n_rows:,}")
 
 
-def _column(values: Any, name: str) -> Any:
+def one_column(values: Any, name: str) -> Any:
     """One value a row."""
     if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
         raise InputError(f"{name} holds one value a row, not {shown(values)!r}")
@@ -154,15 +154,17 @@ def _column(values: Any, name: str) -> Any:
     return values
 
 
-def _features(given: Any, name: str, default: str, n_rows: int) -> tuple[pd.DataFrame, list[str]]:
-    """Sensitive features as a frame of named columns."""
+def feature_columns(
+    given: Any, name: str, default: str, n_rows: int, beside: str = "y_pred"
+) -> tuple[pd.DataFrame, list[str]]:
+    """Sensitive features as a frame of named columns, as long as the column called `beside`."""
     import pandas as pd
 
     if given is None or isinstance(given, (str, bytes)) or not hasattr(given, "__len__"):
         raise GroupingError(f"{name} holds one value a row or several columns, not {shown(given)!r}")
     columns: dict[str, Any]
     if isinstance(given, Mapping):
-        columns = {str(column): _column(values, f"{name}[{column!r}]") for column, values in given.items()}
+        columns = {str(column): one_column(values, f"{name}[{column!r}]") for column, values in given.items()}
     elif hasattr(given, "columns"):
         names = [str(column) for column in given.columns]
         if len(set(names)) < len(names):
@@ -183,7 +185,7 @@ def _features(given: Any, name: str, default: str, n_rows: int) -> tuple[pd.Data
         raise GroupingError(f"{name} has no column")
     for column, values in columns.items():
         if len(values) != n_rows:
-            raise InputError(f"{name} {shown(column)} has {counted(len(values), 'row')} and y_pred {n_rows:,}")
+            raise InputError(f"{name} {shown(column)} has {counted(len(values), 'row')} and {beside} {n_rows:,}")
     held = {column: pd.Series(values, dtype=values.dtype, copy=False) for column, values in columns.items()}
     return pd.DataFrame(held, copy=False), list(columns)
 
@@ -203,12 +205,13 @@ def _objects(given: Sequence[Any]) -> np.ndarray:
     return array
 
 
-def _weights(given: Any, n_rows: int) -> np.ndarray:
+def row_weights(given: Any, n_rows: int, beside: str = "y_pred") -> np.ndarray:
+    """Weights of rows, float64 array of shape (n_rows,), as long as the column called `beside`."""
     try:
-        weight = np.asarray(_column(given, "sample_weight"), dtype=np.float64)
+        weight = np.asarray(one_column(given, "sample_weight"), dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("sample_weight holds something that is not a number") from None
-    _same_length(weight, n_rows, "sample_weight")
+    _same_length(weight, n_rows, "sample_weight", beside)
     wrong = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
     if len(wrong):
         raise InputError(f"sample_weight is {weight[wrong[0]]} in row {wrong[0]}: weights are 0 or more")
@@ -228,7 +231,7 @@ def _positive(
         true = _zero_one(outcomes)
         if true is not None:
             return fast, true
-    given, given_texts = _labels(decisions, "y_pred", strict=True)
+    given, given_texts = label_codes(decisions, "y_pred", strict=True)
     if not truth:
         try:
             wanted = _wanted(pos_label, given_texts, [])
@@ -236,9 +239,9 @@ def _positive(
             # Where nobody is selected, the true outcomes may hold the favorable label.
             if pos_label is None or outcomes is None:
                 raise
-            wanted = _wanted(pos_label, given_texts, _labels(outcomes, "y_true", strict=False)[1])
+            wanted = _wanted(pos_label, given_texts, label_codes(outcomes, "y_true", strict=False)[1])
         return np.array([text in wanted for text in given_texts])[given], None
-    codes, texts = _labels(outcomes, "y_true", strict=True)
+    codes, texts = label_codes(outcomes, "y_true", strict=True)
     wanted = _wanted(pos_label, given_texts, texts)
     selected, positive = (
         np.array([text in wanted for text in held])[rows] for held, rows in ((given_texts, given), (texts, codes))
@@ -258,7 +261,7 @@ def _zero_one(values: Any) -> np.ndarray | None:
     return one if np.array_equal(values, one) else None
 
 
-def _labels(values: Any, name: str, *, strict: bool) -> tuple[np.ndarray, list[str]]:
+def label_codes(values: Any, name: str, *, strict: bool) -> tuple[np.ndarray, list[str]]:
     """Codes and texts of labels; where `strict`, one has to be there in every row."""
     import pandas as pd
 
