@@ -121,25 +121,21 @@ def compare(context: click.Context, /, **options: Any) -> int:
         check_target(target, inputs=[source for source in inputs if source])
     check_different(targets.values())
     one_hot, sensitive = options.pop("one_hot"), [names_of(names) for names in options.pop("sensitive")]
-    bar = Bar(not quiet)
-    with announcing(quiet):
-        try:
-            found = run(
-                models[0],
-                options.pop("data"),
-                models[1] if len(models) > 1 else None,
-                tools=[] if tools == ("none",) else tools or tuple(PEERS),
-                sensitive_features=sensitive or None,
-                one_hot=False if one_hot == ("none",) else named_lists(one_hot, "--one-hot"),
-                bins=named_lists(options.pop("bins"), "--bins"),
-                features=names_of(options.pop("features")),
-                delimiter=delimiter_of(options.pop("delimiter")),
-                command=["justicia", *(sys.argv[1:] if context.obj is None else context.obj)],
-                progress=bar.show,
-                **options,
-            )
-        finally:
-            bar.stop()
+    with announcing(quiet), Bar(not quiet) as bar:
+        found = run(
+            models[0],
+            options.pop("data"),
+            models[1] if len(models) > 1 else None,
+            tools=[] if tools == ("none",) else tools or tuple(PEERS),
+            sensitive_features=sensitive or None,
+            one_hot=False if one_hot == ("none",) else named_lists(one_hot, "--one-hot"),
+            bins=named_lists(options.pop("bins"), "--bins"),
+            features=names_of(options.pop("features")),
+            delimiter=delimiter_of(options.pop("delimiter")),
+            command=["justicia", *(sys.argv[1:] if context.obj is None else context.obj)],
+            progress=bar.show,
+            **options,
+        )
     texts = [_written(write, targets[kind]) for kind, write in (("json", found.to_json), ("html", found.to_html))]
     held = [text for text in texts if text is not None]
     click.echo(held[0] if held else _text(found, all_groups), nl=False)

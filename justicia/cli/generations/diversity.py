@@ -17,6 +17,7 @@ from justicia.cli.generations.options import (
     show,
 )
 from justicia.cli.options import announcing, names_of
+from justicia.progress import Bar
 
 __all__ = ["diversity"]
 
@@ -68,27 +69,28 @@ def diversity(context: click.Context, /, data: str, **options: Any) -> int:
     if neutral is not None and options["context"] is None and all("=" in text for text in neutral):
         neutral = conditions(options["neutral"], "--neutral")
     with announcing(options["quiet"]):
-        report = run(
-            data,
-            names or None,
-            context=options["context"],
-            neutral=neutral,
-            triggers=names_of(options["triggers"]),
-            cluster=options["cluster"],
-            identity=options["identity"],
-            q=options["q"],
-            quantile=options["quantile"],
-            epsilon=options["epsilon"],
-            correction=options["correction"],
-            confidence=options["confidence"],
-            replicates=options["bootstrap"],
-            simulations=options["simulations"],
-            least=options["least"],
-            seed=options["seed"],
-            domain=domains(options["domain"], names),
-            command=command_words(context),
-            **asked(options),
-        )
+        with Bar(not options["quiet"]):
+            report = run(
+                data,
+                names or None,
+                context=options["context"],
+                neutral=neutral,
+                triggers=names_of(options["triggers"]),
+                cluster=options["cluster"],
+                identity=options["identity"],
+                q=options["q"],
+                quantile=options["quantile"],
+                epsilon=options["epsilon"],
+                correction=options["correction"],
+                confidence=options["confidence"],
+                replicates=options["bootstrap"],
+                simulations=options["simulations"],
+                least=options["least"],
+                seed=options["seed"],
+                domain=domains(options["domain"], names),
+                command=command_words(context),
+                **asked(options),
+            )
         pictures(report, files)
         show(report, options["json_file"])
     return report.exit_code
