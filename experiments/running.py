@@ -234,7 +234,8 @@ def run_program(
             while ended is None:
                 pid, status, usage = os.wait4(program.pid, os.WNOHANG)
                 if pid:
-                    ended, used = os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+                    # What was ended before it was waited for counts in the session alone.
+                    ended, used = os.waitstatus_to_exitcode(status), max(used, usage.ru_utime + usage.ru_stime)
                 elif time.monotonic() > deadline or _of_session(program.pid) > limit + 1:
                     used = max(used, _of_session(program.pid))
                     _end_session(program.pid)

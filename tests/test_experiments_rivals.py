@@ -10,11 +10,12 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from experiments import fairsquare_programs, published_tool
+from experiments import fairsquare_programs, paper_tables, published_tool
 from experiments.rivals import asking
 from experiments.rivals.as_ours import drawn, question
 from experiments.rivals.places import FAIRSQUARE, Place
 from experiments.rivals.programs import Branch, all_tests, read_program
+from experiments.rivals.written_programs import as_sampler, program_of
 from experiments.running import Ran, Reporter
 from justicia.errors import InputError
 
@@ -292,3 +293,101 @@ def test_table_of_numbers_alone():
     assert ((frame >= 0) & (frame <= 1)).all().all()
     assert (frame[["race_0", "race_1", "race_2"]].sum(axis=1) == 1).all()
     assert set(np.unique(label)) == {0, 1}
+
+
+def test_synthetic_example_of_the_paper(tmp_path):
+    """By hand: fitness above .61 and income above .29, or income above .69; the paper prints .262."""
+    path = tmp_path / "example.fr"
+    path.write_text(paper_tables.EXAMPLE_PROGRAM, encoding="utf-8")
+
+    def rate(income, fitness):
+        fit = norm.sf((0.61 - fitness) / 0.1)
+        return fit * norm.sf((0.29 - income) / 0.1) + (1 - fit) * norm.sf((0.69 - income) / 0.1)
+
+    old, young = rate(0.6, 0.3), rate(0.4, 0.7)
+    assert (round(old / young, 3), round(young - old, 3)) == (0.262, 0.521)
+    assert answered(path).value == pytest.approx(old / young, abs=1e-6)
+
+
+@pytest.fixture
+def people():
+    import pandas as pd
+
+    rng = np.random.default_rng(5)
+    sex, word = rng.integers(0, 2, 400), rng.integers(0, 2, 400)
+    number = rng.normal(sex, 1 + sex, 400)
+    frame = pd.DataFrame({"number": number, "word": word, "sex": sex})
+    return frame, ((number + 2 * word > 1.2) | (number < -1)).astype(int)
+
+
+def test_tree_is_written_as_a_program(people, tmp_path):
+    """Its ratio is that of the leaves' probabilities, by hand from the tree and the rows."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    frame, label = people
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(frame, label)
+    path = tmp_path / "tree.fr"
+    path.write_text(program_of(model, frame, "sex"), encoding="utf-8")
+    rates = []
+    for value in (0, 1):
+        rows = frame[frame.sex == value]
+        cuts = sorted(model.tree_.threshold[model.tree_.feature == 0])
+        ends = np.array([-np.inf, *cuts, np.inf])
+        masses = np.diff(norm.cdf(ends, rows.number.mean(), rows.number.std()))
+        middles = np.array([cuts[0] - 1, *((ends[1:-2] + ends[2:-1]) / 2), cuts[-1] + 1])
+        share = rows.word.mean()
+        rate = 0.0
+        for word, weight in ((0, 1 - share), (1, share)):
+            asked = frame.iloc[: len(middles)].assign(number=middles, word=word, sex=value)
+            rate += weight * float(masses @ model.predict(asked))
+        rates.append(rate)
+    assert answered(path).value == pytest.approx(rates[0] / rates[1], abs=1e-5)
+
+
+def test_score_is_written_as_a_program(people, tmp_path):
+    from sklearn.linear_model import LogisticRegression
+
+    frame, label = people
+    kept = frame[["number", "sex"]]
+    model = LogisticRegression().fit(kept, label)
+    path = tmp_path / "score.fr"
+    path.write_text(program_of(model, kept, "sex"), encoding="utf-8")
+    weights, bias = model.coef_[0], float(model.intercept_[0])
+    rates = []
+    for value in (0, 1):
+        rows = frame[frame.sex == value].number
+        middle = weights[0] * rows.mean() + weights[1] * value + bias
+        rates.append(norm.sf(0, middle, abs(weights[0]) * rows.std()))
+    assert answered(path).value == pytest.approx(rates[0] / rates[1], abs=1e-5)
+    with pytest.raises(InputError, match="column 'word' is 0 or 1"):
+        program_of(LogisticRegression().fit(frame, label), frame, "sex")
+
+
+def test_sampler_draws_the_same_people():
+    """The other tool's steps are their numbers, so that what lies in the second is 1 itself."""
+
+    class WrongGroup(Exception):
+        pass
+
+    rng = np.random.default_rng(3)
+
+    def sensitive(holds, flag):
+        if holds != flag:
+            raise WrongGroup
+
+    held = {
+        "gaussian": lambda mean, variance: rng.normal(mean, variance**0.5),
+        "step": lambda steps: rng.choice(len(steps), p=[p for *_, p in steps]),
+        "sensitiveAttribute": sensitive,
+    }
+    text = HEAD + "    x = gaussian(2, 1)\n    sensitiveAttribute(sex < 1)\n\ndef F():\n    t = x\n"
+    text += "    if sex > 1:\n        t = t + 100\n    fairnessTarget(t > 50)\n"
+    exec(as_sampler(text), held)
+    for flag, expected in ((True, 0), (False, 1)):
+        drawn_people = []
+        for _ in range(40):
+            try:
+                drawn_people.append(held["sample"](flag))
+            except WrongGroup:
+                continue
+        assert set(drawn_people) == {expected}
