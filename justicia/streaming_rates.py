@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["SAMPLE_OF_GROUP", "ByDecision", "FirstOfCells", "Sample"]
 
-SAMPLE_OF_GROUP = 20_000
+SAMPLE_OF_GROUP = 10_000
 """Rows of each group and true outcome in a sample, at most."""
-_MOST_SAMPLED = 1_000_000
+_MOST_SAMPLED = 400_000
 
 
 @dataclass(frozen=True)

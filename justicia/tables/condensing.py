@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_PEOPLE", "Condenser", "Condition", "TooManyPeopleError", "cells_of_rows", "condensed"]
 
-MOST_PEOPLE = 1_500_000
+MOST_PEOPLE = 1_000_000
 """Distinct people of a table that is read in batches."""
 
 _AT_ONCE = 500_000
