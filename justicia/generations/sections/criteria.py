@@ -194,8 +194,8 @@ def _says(held: Json) -> list[str]:
         evidence = f"a test finds a dependence at {held['alpha']:g}" if found else "no test finds a dependence"
         lines.append(
             f"{of_model(one['model'])}{one['criterion']}: rates differ by {effect['value']:.3f} at most "
-            f"({ends_of(effect)}), of {shown(effect['outcome'])} for {shown(effect['group'])} against {shown(effect['other'])}{where}; "
-            f"{evidence}."
+            f"({ends_of(effect)}), of {shown(effect['outcome'])} for {shown(effect['group'])} against "
+            f"{shown(effect['other'])}{where}; {evidence}."
         )
     if quiet:
         lines.append(f"No test finds a dependence in {listed(quiet, 20)}.")
