@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from justicia.generations.requiring import Measured, Quantity
 from justicia.generations.sections import Json, Lack, Material, Section, plain_part
+from justicia.generations.sections.answer_parts import ends_of, forest, of_model, p_text, rates_figure, stratum_name
 from justicia.report.document import Cell, Details, Formula, Heading, Paragraph, Table
-from justicia.report.figures import Figure, Key, Row, Shape, circle, line, scale, share_ticks, whisker
 from justicia.words import listed, shown
 
 if TYPE_CHECKING:
     from justicia.generations.language_results import LanguageReport
     from justicia.report.document import Block
 
-__all__ = ["SECTION", "language_report", "p_text", "pair_columns"]
+__all__ = ["SECTION", "language_report", "pair_columns"]
 
 _SETTINGS = ("strata", "cluster", "refusals", "unknown", "answered", "alpha")
-_MOST_ROWS = 60
 
 _OF = {
     "independence": ("Pr(R = r | A = a), over all responses r and pairs of groups a", "independence"),
@@ -171,29 +170,6 @@ def _quantities(report: LanguageReport) -> Iterator[Quantity]:
                 yield Quantity("refusal_rate", where, lo, hi, (rate, rate))
 
 
-def p_text(test: Json) -> tuple[str, str]:
-    """A test's p-value, and the same corrected over all tests of the audit."""
-    if test["p"] is None:
-        return "–", "–"
-    return _small(test["p"]), "–" if test["adjusted"] is None else _small(test["adjusted"])
-
-
-def _small(p: float) -> str:
-    return f"{p:.4f}" if p >= 0.0001 else f"{p:.1e}"
-
-
-def _ends(one: Json) -> str:
-    return "–" if one["lo"] is None or one["hi"] is None else f"{one['lo']:.3f} to {one['hi']:.3f}"
-
-
-def _of(model: str | None) -> str:
-    return "" if model is None else f"{shown(model)}: "
-
-
-def _stratum(held: Json) -> str:
-    return ", ".join(f"{shown(name)}={shown(value)}" for name, value in held["where"].items()) or "all answers"
-
-
 def _worst(one: Json) -> Json | None:
     held = [stratum for stratum in one["strata"] if stratum["difference"] is not None]
     return max(held, key=lambda stratum: stratum["difference"]["value"], default=None)
@@ -204,22 +180,22 @@ def _says(held: Json) -> list[str]:
     for one in held["criteria"]:
         worst = _worst(one)
         if worst is None:
-            quiet.append(f"{_of(one['model'])}{one['criterion']}")
+            quiet.append(f"{of_model(one['model'])}{one['criterion']}")
             continue
         effect = worst["difference"]
-        where = "" if not worst["where"] else f" with {_stratum(worst)}"
+        where = "" if not worst["where"] else f" with {stratum_name(worst)}"
         found = any(
             stratum["test"]["adjusted"] is not None and stratum["test"]["adjusted"] <= held["alpha"]
             for stratum in one["strata"]
         )
         if not found and one["criterion"] != "independence":
-            quiet.append(f"{_of(one['model'])}{one['criterion']}")
+            quiet.append(f"{of_model(one['model'])}{one['criterion']}")
             continue
         evidence = f"a test finds a dependence at {held['alpha']:g}" if found else "no test finds a dependence"
         lines.append(
-            f"{_of(one['model'])}{one['criterion']}: rates differ by {effect['value']:.3f} at most ({_ends(effect)}), "
-            f"of {shown(effect['outcome'])} for {shown(effect['group'])} against {shown(effect['other'])}{where}; "
-            f"{evidence}."
+            f"{of_model(one['model'])}{one['criterion']}: rates differ by {effect['value']:.3f} at most "
+            f"({ends_of(effect)}), of {shown(effect['outcome'])} for {shown(effect['group'])} against "
+            f"{shown(effect['other'])}{where}; {evidence}."
         )
     if quiet:
         lines.append(f"No test finds a dependence in {listed(quiet, 20)}.")
@@ -233,13 +209,13 @@ def _blocks(held: Json) -> Sequence[Block]:
     left = " Refusals and unknown answers are left out of the criteria." if held["answered"] else ""
     intro = f"Of the columns, {named}. Responses: {listed(map(shown, held['responses']), 20)}.{left}"
     blocks: list[Block] = [Paragraph(intro, soft=True), _criteria_table(held)]
-    forest = _forest(held)
-    if forest is not None:
-        blocks.append(forest)
+    drawn = forest(held)
+    if drawn is not None:
+        blocks.append(drawn)
     for one in held["criteria"]:
         if one["criterion"] == "independence":
             of = "" if one["model"] is None else f" of {shown(one['model'])}"
-            blocks += [Heading(f"Rates by group{of}"), *(_rates(stratum, of) for stratum in one["strata"][:6])]
+            blocks += [Heading(f"Rates by group{of}"), *(rates_figure(stratum, of) for stratum in one["strata"][:6])]
     blocks.append(_refusal_table(held))
     if held["models"]:
         blocks.append(_model_table(held))
@@ -267,11 +243,11 @@ def _criteria_table(held: Json) -> Table:
                 who = f"{shown(effect['outcome'])}: {shown(effect['group'])} over {shown(effect['other'])}"
             row = (
                 one["criterion"],
-                _stratum(stratum),
+                stratum_name(stratum),
                 Cell(who),
                 f"{stratum['n']:,}",
                 "–" if effect is None else f"{effect['value']:.4f}",
-                "–" if effect is None else _ends(effect),
+                "–" if effect is None else ends_of(effect),
                 "–" if ratio is None else f"{ratio['value']:.3f}",
                 "–" if stratum["cramers_v"] is None else f"{stratum['cramers_v']:.3f}",
                 *p_text(stratum["test"]),
@@ -279,7 +255,7 @@ def _criteria_table(held: Json) -> Table:
             rows.append((row[0], shown(one["model"]), *row[1:]) if several else row)
         if one["pooled"] is not None:
             odds = one["pooled"]["odds_ratio"]
-            text = "" if odds is None else f"odds ratio {odds:.3f} ({_ends(one['pooled'])})"
+            text = "" if odds is None else f"odds ratio {odds:.3f} ({ends_of(one['pooled'])})"
             row = (one["criterion"], "all pooled", Cell(text), *["–"] * 5, *p_text(one["pooled"]["test"]))
             rows.append((row[0], shown(one["model"]), *row[1:]) if several else row)
     heads = ("among", "largest difference of", "answers", "difference", "interval", "ratio", "V", "p", "p, corrected")
@@ -288,71 +264,6 @@ def _criteria_table(held: Json) -> Table:
     return Table(
         "Criteria, stratum by stratum", columns, tuple(rows), left=3 if several else 2, short=True, brief=brief
     )
-
-
-def _forest(held: Json) -> Figure | None:
-    """The largest difference of every stratum with its interval."""
-    drawn = [
-        (one, stratum, stratum["difference"])
-        for one in held["criteria"]
-        for stratum in one["strata"]
-        if stratum["difference"] is not None
-    ]
-    if not drawn:
-        return None
-    left_out = max(0, len(drawn) - _MOST_ROWS)
-    drawn = sorted(drawn, key=lambda one: -one[2]["value"])[:_MOST_ROWS] if left_out else drawn
-    ends = [
-        abs(end) for _, _, effect in drawn for end in (effect["lo"], effect["hi"], effect["value"]) if end is not None
-    ]
-    step, top = scale(min(1.0, max(ends)))
-    low = min([effect["lo"] for _, _, effect in drawn if effect["lo"] is not None] + [0.0])
-    below = 0 if low >= 0 else min(top, step * -(low // step))
-    width = top + below
-
-    def place(value: float) -> float:
-        return 100 * (min(max(value, -below), top) + below) / width
-
-    rows = []
-    for one, stratum, effect in drawn:
-        shapes: list[Shape] = [line("middle", place(0), place(0), 0, 24)]
-        if effect["lo"] is not None and effect["hi"] is not None:
-            shapes += whisker(place(effect["lo"]), place(effect["hi"]))
-        shapes.append(circle("dot", place(effect["value"]), 12, 5))
-        adjusted = stratum["test"]["adjusted"]
-        found = adjusted is not None and adjusted <= held["alpha"]
-        name = f"{_of(one['model'])}{one['criterion']}" + ("" if not stratum["where"] else f", {_stratum(stratum)}")
-        says = f"{shown(effect['outcome'])}, {shown(effect['group'])} over {shown(effect['other'])}: "
-        says += f"{effect['value']:.4f}, interval {_ends(effect)}"
-        rows.append(Row(name, says, tuple(shapes), mark="dependent" if found else ""))
-    count = round(width / step)
-    ticks = tuple((100 * each / count, f"{100 * (each * step - below):g}") for each in range(count + 1))
-    keys = (
-        Key(
-            (*whisker(2, 32, 8), circle("dot", 17, 8, 5)), "largest difference of two groups' rates, with its interval"
-        ),
-        Key((line("middle", 17, 17, 0, 16),), "no difference"),
-    )
-    rest = f"{left_out:,} smaller differences are in the table." if left_out else ""
-    caption = f"How far groups are apart; “dependent” where a test finds so at {held['alpha']:g}, corrected."
-    return Figure("Differences between groups", caption, tuple(rows), ticks, "percentage points", keys, rest)
-
-
-def _rates(stratum: Json, of: str) -> Figure:
-    rows = []
-    for outcome in stratum["outcomes"]:
-        for rate in stratum["rates"]:
-            if rate["outcome"] != outcome or rate["rate"] is None:
-                continue
-            shapes = [*whisker(100 * rate["lo"], 100 * rate["hi"]), circle("dot", 100 * rate["rate"], 12, 5)]
-            says = f"{rate['k']:,} of {rate['n']:,}, {rate['rate']:.4f}, interval {_ends(rate)}"
-            rows.append(Row(f"{shown(outcome, 40)}: {shown(rate['group'], 40)}", says, tuple(shapes)))
-    left_out = max(0, len(rows) - _MOST_ROWS)
-    where = "" if not stratum["where"] else f", {_stratum(stratum)}"
-    title = f"Rates of responses{of}{where}"
-    rest = f"{left_out:,} more are in the counts." if left_out else ""
-    keys = (Key((*whisker(2, 32, 8), circle("dot", 17, 8, 5)), "share of the group's answers, with its interval"),)
-    return Figure(title, f"{title}, group by group.", tuple(rows[:_MOST_ROWS]), share_ticks(), "", keys, rest)
 
 
 def _refusal_table(held: Json) -> Table:
@@ -365,7 +276,7 @@ def _refusal_table(held: Json) -> Table:
                 f"{one['n']:,}",
                 f"{one['refused']:,}",
                 "–" if one["rate"] is None else f"{one['rate']:.4f}",
-                _ends(one),
+                ends_of(one),
                 f"{one['unknown']:,}",
             )
             rows.append((row[0], shown(model["model"]), *row[1:]) if several else row)
@@ -379,7 +290,7 @@ def _model_table(held: Json) -> Table:
     rows = []
     for one in held["models"]:
         who = f"{shown(one['outcome'])}: {shown(one['group'])} over {shown(one['other_group'])}"
-        cells = (f"{one['gap']:+.4f}", f"{one['other_gap']:+.4f}", f"{one['value']:+.4f}", _ends(one))
+        cells = (f"{one['gap']:+.4f}", f"{one['other_gap']:+.4f}", f"{one['value']:+.4f}", ends_of(one))
         rows.append((f"{shown(one['model'])} and {shown(one['other'])}", Cell(who), *cells))
     columns = ("models", "where they differ most", "gap of the first", "of the other", "difference", "interval")
     return Table("Models beside each other", columns, tuple(rows), "A gap is one group's rate minus another's.")
@@ -395,7 +306,7 @@ def _counts(one: Json) -> list[Table]:
                 Cell(f"{k:,} ({k / n:.3f})" if n else "0", shade=k / n if n else 0.0) for k in counts
             ]
             rows.append((shown(group), f"{n:,}", *cells))
-        of = f"{_of(one['model'])}{one['criterion']}, {_stratum(stratum)}"
+        of = f"{of_model(one['model'])}{one['criterion']}, {stratum_name(stratum)}"
         columns = ("group", "answers", *map(shown, stratum["outcomes"]))
         test = stratum["test"]
         said = test["method"] if test["p"] is not None else f"no test: {test['undefined']}"

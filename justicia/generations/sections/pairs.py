@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from justicia.generations.requiring import Measured, Quantity
 from justicia.generations.sections import Json, Lack, Material, Section
-from justicia.generations.sections.criteria import language_report, p_text, pair_columns
+from justicia.generations.sections.answer_parts import p_text
+from justicia.generations.sections.criteria import language_report, pair_columns
 from justicia.report.document import Cell, Details, Formula, Table
 from justicia.report.figures import Figure, Key, Row, circle, share_ticks, whisker
 from justicia.words import counted, listed, shown

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from justicia.generations.requiring import Measured, Quantity
 from justicia.generations.sections import Json
-from justicia.generations.sections.criteria import p_text
+from justicia.generations.sections.answer_parts import p_text
 from justicia.report.document import Details, Paragraph, Table
 from justicia.report.figures import Figure, Key, Row, Shape, circle, line, rect, whisker
 from justicia.words import counted, shown
