@@ -21,6 +21,7 @@ __all__ = ["GROUPINGS", "MODELS", "MOST", "NAME", "TITLE", "grouping_name", "run
 
 NAME = "compound_groups"
 TITLE = "From 2 to 10,000 compound groups"
+CAPTION = "Disparate impact and seconds of the processor against the number of groups"
 
 KEY = ["model", "grouping", "population", "seed"]
 COLUMNS = [

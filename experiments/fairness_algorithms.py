@@ -42,6 +42,7 @@ __all__ = ["NAME", "TITLE", "run", "section"]
 
 NAME = "fairness_algorithms"
 TITLE = "Do fairness algorithms help?"
+CAPTION = "Disparate impact before and after each algorithm"
 
 KEY = ["data", "sensitive", "model", "features", "algorithm", "split"]
 COLUMNS = [

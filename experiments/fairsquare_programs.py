@@ -19,13 +19,14 @@ import click
 
 from experiments.rivals.asking import Answer, ask_fairsquare, ask_verifair
 from experiments.rivals.places import FAIRSQUARE, VERIFAIR, found
-from experiments.running import Reporter, Rows, command, read_rows, table
+from experiments.running import Reporter, Rows, command, read_rows, save_figure, table
 
 if TYPE_CHECKING:
     from justicia.comparison import GroupAudit
 
 NAME = "fairsquare_programs"
 TITLE = "FairSquare's own programs"
+CAPTION = "Seconds of the processor of each tool for each program; an open mark: out of time"
 
 LIMIT = 300.0
 LEAST_RATIO = 0.85
@@ -162,6 +163,33 @@ def faster(held: Mapping[str, Mapping[str, Mapping[str, str]]], tool: str, names
         for name in names
         if tool in held[name] and OURS in held[name] and not held[name][tool]["status"].startswith("failed")
     ]
+
+
+def plot(rows: list[dict[str, str]], path: Path) -> None:
+    """Seconds of every tool, a line a program."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    import matplotlib.pyplot as plt
+
+    names = list(dict.fromkeys(row["program"] for row in rows))
+    figure, axis = plt.subplots(figsize=(7, 0.2 * len(names) + 1.2))
+    for tool, color, mark in ((OURS, "C0", "o"), ("FairSquare", "C1", "s"), ("VeriFair", "C2", "^")):
+        for done, face in ((True, color), (False, "none")):
+            here = [row for row in rows if row["tool"] == tool and (row["status"] == "answer") == done]
+            here = [row for row in here if done or row["status"] == "time"]
+            seconds = [float(row["seconds"] if done else row["limit"]) for row in here]
+            places = [names.index(row["program"]) for row in here]
+            axis.plot(
+                seconds, places, mark, color=color, markerfacecolor=face, markersize=4, label=tool if done else None
+            )
+    axis.set(xscale="log", xlabel="seconds of the processor")
+    axis.set_yticks(range(len(names)), names, fontsize="x-small")
+    axis.invert_yaxis()
+    axis.grid(axis="x", color="0.9")
+    axis.legend(frameon=False, fontsize="x-small", loc="upper center", bbox_to_anchor=(0.5, 1.06), ncols=3)
+    figure.tight_layout()
+    save_figure(figure, path)
 
 
 def section(folder: Path) -> str:

@@ -20,6 +20,7 @@ __all__ = ["NAME", "TITLE", "run", "section"]
 
 NAME = "learn_or_enumerate"
 TITLE = "Learn the extremes, or enumerate the groups"
+CAPTION = "Seconds of the processor of learning and of enumerating, against the number of groups"
 
 KEY = ["model", "grouping", "search", "seed"]
 COLUMNS = [

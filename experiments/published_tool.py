@@ -23,10 +23,11 @@ import pandas as pd
 import justicia
 from experiments.rivals.places import PUBLISHED, found
 from experiments.rivals.published import ask_published
-from experiments.running import Reporter, Rows, command, read_rows, table
+from experiments.running import Reporter, Rows, command, read_rows, save_figure, table
 
 NAME = "published_tool"
 TITLE = "The published Justicia"
+CAPTION = "Seconds of the processor against the number of groups: trees and the published tool's two forms"
 
 LIMIT = 300.0
 COLUMNS = (
@@ -242,6 +243,33 @@ def questions(case: Case, limit: float) -> Iterator[tuple[dict[str, Any], Callab
 
 
 PUBLISHED_NUMBERS = "published_numbers.csv"
+
+
+def plot(rows: list[dict[str, str]], path: Path) -> None:
+    """Seconds for trees against the number of groups."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    import matplotlib.pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(5.5, 3.4))
+    forms = ((OURS, "independent", "C0", "o"), (THEIRS, "Enum-correlation", "C1", "s"), (THEIRS, "Enum", "C2", "^"))
+    for tool, population, color, mark in forms:
+        here = [
+            row for row in rows
+            if (row["model"], row["tool"], row["population"], row["status"]) == ("tree", tool, population, "answer")
+        ]  # fmt: skip
+        groups, seconds = [int(row["groups"]) for row in here], [float(row["seconds"]) for row in here]
+        label = tool if tool == OURS else f"{tool}, {population}"
+        axis.plot(groups, seconds, mark, color=color, markersize=4, label=label)
+    axis.set(xscale="log", yscale="log", xlabel="groups", ylabel="seconds of the processor", ylim=(0.01, 10))
+    held = sorted({int(row["groups"]) for row in rows if row["model"] == "tree"})
+    axis.set_xticks(held, map(str, held))
+    axis.minorticks_off()
+    axis.grid(color="0.9")
+    axis.legend(frameon=False, fontsize="x-small")
+    figure.tight_layout()
+    save_figure(figure, path)
 
 
 def section(folder: Path) -> str:

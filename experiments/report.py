@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 
+from experiments.running import read_rows
 from justicia.errors import JusticiaError
 from justicia.writing import write_whole
 
@@ -53,7 +54,18 @@ def page(folder: Path, names: Sequence[str] = EXPERIMENTS) -> str:
         module = importlib.import_module(f"experiments.{name}")
         if (folder / f"{module.NAME}.csv").exists():
             parts.append(f"## {module.TITLE}\n\n{module.section(folder).strip()}\n")
+            if hasattr(module, "plot"):
+                parts.append(f"![{module.CAPTION}]({FOLDER.name}/{module.NAME}.svg)\n")
     return "\n".join(parts)
+
+
+def draw(folder: Path, names: Sequence[str] = EXPERIMENTS) -> None:
+    """Draw the figures of the page from the CSV files, beside them."""
+    for name in names:
+        module = importlib.import_module(f"experiments.{name}")
+        path = folder / f"{module.NAME}.csv"
+        if path.exists() and hasattr(module, "plot"):
+            module.plot(read_rows(path), path.with_suffix(".svg"))
 
 
 @click.command("report")
@@ -65,6 +77,7 @@ def main(check: bool, results: Path, target: Path) -> None:
     try:
         text = page(results)
         if not check:
+            draw(results)
             write_whole(target, text)
             return
     except JusticiaError as error:

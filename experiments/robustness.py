@@ -36,6 +36,7 @@ from justicia.ssat import Formula
 
 NAME = "robustness"
 TITLE = "How much do rates depend on the number of rows?"
+CAPTION = "Error of each way to estimate rates, against the number of rows"
 
 METHODS = ("sample", "no population", "independent", "auto")
 MODELS = ("logistic", "tree", "boosting")
@@ -212,12 +213,12 @@ def run(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             study(one, draws, seed, which, rows_held=rows)
-    plot(_numbers(out), out / f"{NAME}.svg")
+    plot(read_rows(out / f"{NAME}.csv"), out / f"{NAME}.svg")
 
 
-def _numbers(folder: Path) -> pd.DataFrame:
+def _numbers(rows: list[dict[str, str]]) -> pd.DataFrame:
     """The rows of the CSV file with their types; of each case those of the most draws."""
-    held = pd.DataFrame(read_rows(folder / f"{NAME}.csv"))
+    held = pd.DataFrame(rows)
     held = held.astype({"rows": int, "draws": int, "error": float})
     held["relative"] = held["relative"] == "True"
     most = held.groupby(["data", "grouping", "rows", "model", "model_seed"])["draws"].transform("max")
@@ -226,7 +227,7 @@ def _numbers(folder: Path) -> pd.DataFrame:
 
 def section(folder: Path) -> str:
     """What the CSV file says."""
-    held = _numbers(folder)
+    held = _numbers(read_rows(folder / f"{NAME}.csv"))
     lines, better = [], []
     for (data, grouping, n), part in held.groupby(["data", "grouping", "rows"], sort=False):
         means = part.groupby("method")["error"].mean()
@@ -251,13 +252,14 @@ def section(folder: Path) -> str:
     )
 
 
-def plot(results: pd.DataFrame, path: Path) -> None:
+def plot(rows: list[dict[str, str]], path: Path) -> None:
     """Error relative to the expected one of the sample rate, against the number of rows, mean of the models."""
     import matplotlib as mpl
 
     mpl.use("svg")
     import matplotlib.pyplot as plt
 
+    results = _numbers(rows)
     held = results[results["relative"]]
     panels = list(held.groupby(["data", "grouping"], sort=False))
     figure, axes = plt.subplots(1, len(panels), figsize=(3.2 * len(panels), 3.2), sharey=True, squeeze=False)
