@@ -28,6 +28,7 @@ _VALUES = re.compile(
     r"(error|group|drop|bounds|enumerate|learn|auto|clauses|tree|independent|empirical|sampling|frequency|ll144|none)\b"
 )
 _NA = re.compile(r"pass --na (\w+)")
+_QUOTED = re.compile(r"--(delimiter|encoding) ('[^']*'|\"[^\"]*\")")
 _OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)(?: (none)\b)?")
 
 _P = ParamSpec("_P")
@@ -63,6 +64,7 @@ def as_keywords(text: str) -> str:
     """
     text = _MAPPINGS.sub(_mapping, text)
     text = _VALUES.sub(lambda found: f"{found[1].replace('-', '_')}={found[2]!r}", text)
+    text = _QUOTED.sub(lambda found: f"{found[1]}={found[2]}", text)
     text = _NA.sub(lambda found: f"pass na=[{found[1]!r}]", text)
     return _OPTION.sub(_keyword, text)
 

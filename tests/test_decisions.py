@@ -164,7 +164,7 @@ def test_decisions_of_every_type(kind):
     }[kind]
     audit = justicia.audit_decisions(table, decision="hired")
     assert rates(audit) == {("f",): Fraction(3, 10), ("m",): Fraction(1, 2)}
-    assert any("override with --favorable" in text for text in audit.announcements)
+    assert any("override with favorable=..." in text for text in audit.announcements)
 
 
 def test_favorable_outcomes_that_cannot_be_told():
@@ -210,14 +210,14 @@ def test_labels_with_a_full_stop_are_an_error_that_proposes_the_match():
 @pytest.mark.parametrize(
     ("text", "options", "says"),
     [
-        ("sex;hired\nf;1\nm;0\n", {}, r"pass --delimiter ';'"),
+        ("sex;hired\nf;1\nm;0\n", {}, r"pass delimiter=';'"),
         ("sex,hired\nf,1\nm,\n", {}, "decision column 'hired' has no value in 1 row of 2"),
         ("sex,hired\nf,1\nm,0\n", {"decision": "hird"}, r"did you mean hired\?"),
         ("sex,hired\nf,1\nm,0\n", {"sensitive_features": "hired"}, "is the decision, and a sensitive column is none"),
-        ("sex,hired\nf,1\n,0\n", {}, r"no value in 1 row of 2: pass --missing group"),
+        ("sex,hired\nf,1\n,0\n", {}, r"no value in 1 row of 2: pass missing='group'"),
         ("sex,hired\nf,1\nm,0\n", {"score": "hired"}, "decision and score are both given"),
         ("sex,hired\nf,1\nm,0\n", {"decision": None}, "name the column of the decisions"),
-        ("sex,hired\nf,1\nm,0\n", {"decision": None, "score": "hired"}, "pass --threshold"),
+        ("sex,hired\nf,1\nm,0\n", {"decision": None, "score": "hired"}, r"pass threshold=\.\.\."),
         ("sex,hired\nf,1\nm,x\n", {"decision": None, "score": "hired", "threshold": 1}, "'x', which is no number"),
         ("sex,hired\nf,1\nm,0\n", {"threshold": ".5"}, "a threshold is for a score"),
         ("sex,hired\nf,1\nm,0\n", {"decision": None, "score": "hired", "threshold": ".5;.6"}, "is no number"),
@@ -226,7 +226,7 @@ def test_labels_with_a_full_stop_are_an_error_that_proposes_the_match():
         ("sex,hired\nf,1\nm,0\n", {"layout": "ll145"}, r"did you mean ll144\?"),
         ("sex,hired\nf,1\nm,0\n", {"missing": "bound"}, r"did you mean bounds\?"),
         ("sex,hired\nf,1\nm,0\n", {"label": "hired"}, "named as decision and as label"),
-        ("age,hired\n" + "".join(f"{i},1\n" for i in range(20)), {"sensitive_features": "age"}, "with --bins age="),
+        ("age,hired\n" + "".join(f"{i},1\n" for i in range(20)), {"sensitive_features": "age"}, r"with bins=\{'age'"),
     ],
 )
 def test_bad_tables_and_calls_are_one_line(tmp_path, text, options, says):

@@ -109,13 +109,18 @@ def assignment_ranges(
         for group in held:
             if (low := lowest[group]) is not None:
                 most = problem.most_ratio(group, held)
-                ratios[group] = Enclosure(low, best.ratio([group]) if most is None else most)
+                ratios[group] = _range(low, best.ratio([group]) if most is None else most)
         known = [low for low in lowest.values() if low is not None]
         if known:
-            impact = Enclosure(min(known), best.ratio(held))
+            impact = _range(min(known), best.ratio(held))
         largest = max(problem.difference(i, j) for i in held for j in held if i != j)
-        difference = Enclosure(best.difference(held), max(Fraction(0), largest))
+        difference = _range(best.difference(held), max(Fraction(0), largest))
     return Assignments(people, selected, rates, tuple(ratios), impact, difference, exact)
+
+
+def _range(low: Fraction, high: Fraction) -> Enclosure | None:
+    """None where no assignment puts people into two groups: the ends come from different ones then."""
+    return Enclosure(low, high) if low <= high else None
 
 
 class _Most(Protocol):

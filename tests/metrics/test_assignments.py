@@ -6,7 +6,7 @@ import itertools
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from justicia.metrics import assignments
@@ -77,6 +77,9 @@ def problems(draw):
 
 @settings(max_examples=40, deadline=None)
 @given(problems(), st.booleans())
+@example(([0, 0], [0, 0], [Unknown((0, 1), 1, 0)]), False)
+@example(([0, 0], [0, 0], [Unknown((0, 1), 0, 1)]), False)
+@example(([0, 0, 1], [0, 0, 2], [Unknown((0, 1), 1, 0)]), True)
 def test_ranges_against_every_assignment(problem, one_less):
     k, n, unknown = problem
     compared = list(range(len(k) - (1 if one_less and len(k) > 2 else 0)))

@@ -18,7 +18,7 @@ from justicia.population.networks import network_from_text
     [
         ("network", "look at the network's tables for this group"),
         ("file", "fit a population to this table if the one of the file"),
-        ("independent", "pass --population auto"),
+        ("independent", "pass population='auto'"),
     ],
 )
 def test_advice_fits_the_population(kind, advice):
@@ -33,4 +33,4 @@ def test_advice_fits_the_population(kind, advice):
     audit = justicia.verify(model, frame, sensitive_features="sex", favorable=1, population=population)
     (text,) = [text for text in audit.warnings if "sampling error" in text]
     assert advice in text
-    assert (kind == "independent") == ("--population" in text)
+    assert (kind == "independent") == ("population=" in text)

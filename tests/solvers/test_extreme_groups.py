@@ -103,7 +103,7 @@ def test_too_many_groups_are_refused_in_one_line():
     network, table = factored(5, 20), people(5, 20)
     features = [f"x{i}" for i in range(20)]
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(table[features], table["y"])
-    with pytest.raises(InputError, match=r"1,048,576 groups of .* are too many .*pass --search learn"):
+    with pytest.raises(InputError, match=r"1,048,576 groups of .* are too many .*pass search='learn'"):
         audited(model, table, network, 20)
     forest = RandomForestClassifier(3, random_state=0).fit(table[features], table["y"])
     with pytest.raises(InputError, match="searched for trees, rules and linear models alone"):

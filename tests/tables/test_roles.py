@@ -43,7 +43,7 @@ def test_label_is_the_one_column_that_holds_the_classes():
     assert found.truth.name == "outcome"
     assert found.truth.positive.tolist() == [True, False, False]
     assert found.favorable == ("yes",)
-    assert any("--label" in text for text in said.announcements)
+    assert any("label=..." in text for text in said.announcements)
     assert any("second class" in text for text in said.announcements)
 
 
