@@ -113,7 +113,7 @@ class ScoreReport:
     where : dict of str to tuple of str
     confidence, alpha : float
     at_most : float or None
-        The largest |d| that is asked for.
+        The largest size of d that is asked for.
     seed : int
     rows : int array of shape (n_texts,)
         Places in the table, from 0.

@@ -42,7 +42,7 @@ __all__ = ["polarity"]
 @click.option("--model", metavar="COLUMN", help="Tells models apart; none: the table is of one.  [default: model]")
 @click.option("--cluster", metavar="COLUMN", help="Texts that belong together: their mean is compared.")
 @click.option("--pair", metavar="COLUMN,COLUMN", help="What prompts share that differ in the group cue alone.")
-@click.option("--at-most", type=float, metavar="NUMBER", help="The largest |d| of Cohen asked for; no tests then.")
+@click.option("--at-most", type=float, metavar="NUMBER", help="The largest size of Cohen's d asked for; no tests then.")
 @judging_options
 @reading_options
 @click.option("--scores", "scores_file", metavar="FILE", help="Write every text's score as CSV.")

@@ -27,7 +27,7 @@ __all__ = ["scores"]
 @click.option("--model", metavar="COLUMN", help="Tells models apart; none: the table is of one.  [default: model]")
 @click.option("--cluster", metavar="COLUMN", help="Rows that belong together: their mean is compared.")
 @click.option("--pair", metavar="COLUMN,COLUMN", help="What prompts share that differ in the group cue alone.")
-@click.option("--at-most", type=float, metavar="NUMBER", help="The largest |d| of Cohen asked for; no tests then.")
+@click.option("--at-most", type=float, metavar="NUMBER", help="The largest size of Cohen's d asked for; no tests then.")
 @judging_options
 @reading_options
 @output_options
