@@ -266,7 +266,7 @@ def section(folder: Path) -> str:
     parts.append(
         "\nVeriFair draws people, and stops early where the ratio is far from the limit; what is left of ours there is the "
         "fixed cost of an audit. Linear programs under `BNc` take ours longest: three normal variables that hang "
-        "together are drawn, and their rates have statistical intervals; an exact integral of three would close that."
+        "together are drawn, and their rates have statistical intervals; an exact integral would close that."
     )
     parts.append(f"\nOurs lies within three standard errors of the draws in {inside} of {len(held)} programs.")
     return "\n".join(parts)

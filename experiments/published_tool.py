@@ -287,8 +287,8 @@ def section(folder: Path) -> str:
         "all rows. `by the assumption`: products of frequencies of the rows, leaf by leaf, by a few lines that share "
         "no code with either. The package rounds frequencies to three digits, takes .001 for 0, and counts 0/1 columns "
         "of one word, and thresholds of one number, as independent. Its seconds grow with the "
-        "number of groups, each of which is a formula; ours are those of the table and hardly of the groups: columns that are one word are "
-        "found, and the model's own `predict` is asked about all rows.\n",
+        "number of groups, each of which is a formula; ours are those of the table and hardly of the groups: columns "
+        "that are one word are found, and the model's own `predict` is asked about all rows.\n",
         "Disparate impact of trees:\n",
         table(
             [
