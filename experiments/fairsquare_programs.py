@@ -264,7 +264,7 @@ def section(folder: Path) -> str:
         for of in held.values()
     )  # fmt: skip
     parts.append(
-        "\nVeriFair draws people, and stops early where the ratio is far from the limit; what is left of ours there is the "
+        "\nVeriFair draws people, and stops early where the ratio is far from the limit; what is left of ours is the "
         "fixed cost of an audit. Linear programs under `BNc` take ours longest: three normal variables that hang "
         "together are drawn, and their rates have statistical intervals; an exact integral would close that."
     )
