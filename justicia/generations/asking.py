@@ -195,7 +195,7 @@ def _read(
 
 def sequence(
     data: Any,
-    attr: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
+    attr: str | Sequence[str] | Sequence[Sequence[str]] | Mapping[str, Sequence[Any]] | None = None,
     *,
     domain: Any = None,
     beta: Any = None,
@@ -211,8 +211,8 @@ def sequence(
     ----------
     data : path or DataFrame
         CSV, JSON lines or Parquet; one row a generation.
-    attr : str, or sequence of str or of sequences of str, optional
-        Attributes, each by itself; a sequence inside is several attributes together, whose combinations of values are
+    attr : str, sequence of str or of sequences of str, or mapping of str to sequence, optional
+        Attributes, each by itself, a mapping with their domains; a sequence inside is several attributes together, whose combinations of values are
         asked about. All attributes of the spec by default.
     domain : sequence, or mapping of attribute to sequence
         The declared values.
@@ -239,6 +239,10 @@ def sequence(
     (6, 'holds')
     """
     with Announcements() as said:
+        if isinstance(attr, Mapping):
+            if domain is not None:
+                raise SpecError("attributes come with their domains: leave the other domain out")
+            attr, domain = list(attr), dict(attr)
         questions = _questions(attr)
         first = questions[0][0] if questions else None
         if domain is not None and not isinstance(domain, Mapping):

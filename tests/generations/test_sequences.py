@@ -354,3 +354,16 @@ def test_many_values_are_sorted_and_answered_alike():
             widest.append(max(b - a for held in marks for a, b in itertools.pairwise(held)))
         assert (result.interval[0], result.interval[1] or 151) == tuple(widest)
         assert result.unknown == sum("?" in shown for shown in items)
+
+
+def test_attributes_come_with_their_domains():
+    table = pd.DataFrame({"gender": list("fmfm"), "age": list("yyyo")})
+    report = sequence(table, {"gender": ["f", "m"], "age": ["y", "o", "c"]}, beta=3)
+    assert [(one.attribute, one.beta_star, one.verdict) for one in report.results] == [
+        (one.attribute, one.beta_star, one.verdict)
+        for attr, domain in (("gender", ["f", "m"]), ("age", ["y", "o", "c"]))
+        for one in sequence(table, attr, domain=domain, beta=3).results
+    ]
+    assert "c" in str(report.to_text())
+    with pytest.raises(SpecError, match="leave the other domain out"):
+        sequence(table, {"gender": ["f", "m"]}, domain=["f"])
