@@ -212,8 +212,8 @@ def sequence(
     data : path or DataFrame
         CSV, JSON lines or Parquet; one row a generation.
     attr : str, sequence of str or of sequences of str, or mapping of str to sequence, optional
-        Attributes, each by itself, a mapping with their domains; a sequence inside is several attributes together, whose combinations of values are
-        asked about. All attributes of the spec by default.
+        Attributes, each by itself, a mapping with their domains; a sequence inside is several attributes together,
+        whose combinations of values are asked about. All attributes of the spec by default.
     domain : sequence, or mapping of attribute to sequence
         The declared values.
     beta : int, or mapping of attribute to int, optional
