@@ -242,7 +242,8 @@ def sequence(
         if isinstance(attr, Mapping):
             if domain is not None:
                 raise SpecError("attributes come with their domains: leave the other domain out")
-            attr, domain = list(attr), dict(attr)
+            domain = dict(attr)
+            attr = list(domain)
         questions = _questions(attr)
         first = questions[0][0] if questions else None
         if domain is not None and not isinstance(domain, Mapping):
