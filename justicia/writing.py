@@ -11,7 +11,7 @@ from typing import Any
 
 from justicia.errors import InputError
 
-__all__ = ["check_different", "check_target", "has_half_pairs", "json_text", "write_whole", "written"]
+__all__ = ["check_different", "check_target", "check_targets", "has_half_pairs", "json_text", "write_whole", "written"]
 
 
 def check_target(path: str | None, inputs: Sequence[str] = ()) -> None:
@@ -40,6 +40,26 @@ def check_target(path: str | None, inputs: Sequence[str] = ()) -> None:
     for source in inputs:
         if target.exists() and Path(source).exists() and target.samefile(source):
             raise InputError(f"{path} is read as an input and would be written over: name another file")
+
+
+def check_targets(targets: Iterable[str | None], inputs: Iterable[str | None] = ()) -> None:
+    """Refuse targets before any work is done: those that `check_target` refuses, and two outputs with one target.
+
+    Parameters
+    ----------
+    targets : iterable of (str or None)
+        "-" is standard output; None is no target.
+    inputs : iterable of (str or None)
+        Files that are read; None and "" are none.
+
+    Raises
+    ------
+    InputError
+    """
+    outputs, sources = list(targets), [source for source in inputs if source]
+    for target in outputs:
+        check_target(target, sources)
+    check_different(outputs)
 
 
 def check_different(paths: Iterable[str | None]) -> None:

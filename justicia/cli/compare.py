@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
+from justicia.cli.outputs import write_reports
 from justicia.cli.sections import SectionedCommand
 from justicia.progress import Bar
 
@@ -108,7 +109,7 @@ def compare(context: click.Context, /, **options: Any) -> int:
     from justicia.comparing import compare as run
     from justicia.errors import InputError
     from justicia.peers import PEERS
-    from justicia.writing import check_different, check_target
+    from justicia.writing import check_targets
 
     quiet, all_groups = options.pop("quiet"), options.pop("all_groups")
     options.pop("debug")
@@ -117,9 +118,7 @@ def compare(context: click.Context, /, **options: Any) -> int:
     if len(models) > 2:
         raise InputError(f"--model is given {len(models)} times: one model is compared with other tools, or two")
     inputs = [*models, options["data"], options["test_data"], options["population"]]
-    for target in targets.values():
-        check_target(target, inputs=[source for source in inputs if source])
-    check_different(targets.values())
+    check_targets(targets.values(), inputs)
     one_hot, sensitive = options.pop("one_hot"), [names_of(names) for names in options.pop("sensitive")]
     with announcing(quiet), Bar(not quiet) as bar:
         found = run(
@@ -136,17 +135,9 @@ def compare(context: click.Context, /, **options: Any) -> int:
             progress=bar.show,
             **options,
         )
-    texts = [_written(write, targets[kind]) for kind, write in (("json", found.to_json), ("html", found.to_html))]
-    held = [text for text in texts if text is not None]
-    click.echo(held[0] if held else _text(found, all_groups), nl=False)
+    text = write_reports(found, targets)
+    click.echo(_text(found, all_groups) if text is None else text, nl=False)
     return int(found.exit_code)
-
-
-def _written(write: Any, target: str | None) -> Any:
-    """What standard output gets; None when there is no such output, or a file has it."""
-    if target is None:
-        return None
-    return write() if target == "-" else write(target)
 
 
 def _text(found: Any, all_groups: bool) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from justicia.cli.options import delimiter_of, named_lists, names_of
+from justicia.cli.options import delimiter_of, named_lists, names_of, with_options
 from justicia.errors import InputError
 from justicia.progress import Bar
 from justicia.words import listed
@@ -67,16 +67,12 @@ _SHARED = (
 
 def decision_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that name decisions in place of a model."""
-    for option in reversed(_DECISIONS):
-        command = option(command)
-    return command
+    return with_options(command, _DECISIONS)
 
 
 def row_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that are about the rows, with a model or without."""
-    for option in reversed(_ROWS):
-        command = option(command)
-    return command
+    return with_options(command, _ROWS)
 
 
 def _given(context: click.Context, name: str) -> bool:

@@ -13,6 +13,7 @@ import click
 from justicia.words import shown
 
 __all__ = [
+    "CSV_OPTIONS",
     "STREAM",
     "announcing",
     "delimiter_of",
@@ -21,7 +22,14 @@ __all__ = [
     "names_of",
     "outside_options",
     "table_options",
+    "with_options",
 ]
+
+CSV_OPTIONS = (
+    click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file.  [default: ,]"),
+    click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file."),
+)
+"""How a CSV file is read."""
 
 _TABLE = (
     click.option(
@@ -37,8 +45,7 @@ _TABLE = (
         help="Cut a numeric sensitive column, as in age=25,40,60; an edge belongs to the class below. Repeatable.",
     ),
     click.option("--na", multiple=True, metavar="WORD", help="A word that means missing, besides the empty cell."),
-    click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file.  [default: ,]"),
-    click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file."),
+    *CSV_OPTIONS,
 )
 
 STREAM = click.option(
@@ -46,6 +53,13 @@ STREAM = click.option(
     default=None,
     help="Read the table in batches, and hold distinct people only.  [default: large files]",
 )
+
+
+def with_options(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Callable[..., Any]:
+    """Add options to a command, in the order in which help shows them."""
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 def table_options(command: Callable[..., Any], ways: str = "error|group|drop") -> Callable[..., Any]:
@@ -60,9 +74,7 @@ def table_options(command: Callable[..., Any], ways: str = "error|group|drop") -
     missing = click.option(
         "--missing", default="error", show_default=True, metavar=ways, help="People without sensitive value."
     )
-    for option in reversed((_TABLE[0], missing, *_TABLE[1:])):
-        command = option(command)
-    return command
+    return with_options(command, (_TABLE[0], missing, *_TABLE[1:]))
 
 
 _OUTSIDE = (
@@ -88,9 +100,7 @@ _OUTSIDE = (
 
 def outside_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say which other program is asked, and how."""
-    for option in reversed(_OUTSIDE):
-        command = option(command)
-    return command
+    return with_options(command, _OUTSIDE)
 
 
 class _Announcer(logging.Handler):

@@ -12,9 +12,10 @@ import click
 
 from justicia.cli.decisions import audit_of_decisions, decision_options, model_alone, row_options
 from justicia.cli.options import STREAM, announcing, delimiter_of, named_lists, names_of, outside_options, table_options
+from justicia.cli.outputs import write_reports
 from justicia.cli.population import write_population
 from justicia.cli.sections import SectionedCommand
-from justicia.progress import Bar, stage
+from justicia.progress import Bar
 
 __all__ = ["verify"]
 
@@ -206,7 +207,7 @@ def verify(context: click.Context, /, **options: Any) -> int:
     justicia verify --decisions d.csv --decision hired --require 'sample.disparate_impact>=0.8'
     """  # noqa: D301 (click reads the escape)
     from justicia.configuration import FILES, requirements_of
-    from justicia.writing import check_different, check_target
+    from justicia.writing import check_targets
 
     quiet = options.pop("quiet")
     targets = {
@@ -219,9 +220,7 @@ def verify(context: click.Context, /, **options: Any) -> int:
     inputs = [options[name] for name in ("model", "data", "decisions", "population")]
     inputs += [config] if config else FILES
     of_model = model_alone(context, options)
-    for target in targets.values():
-        check_target(target, inputs=[source for source in inputs if source])
-    check_different(targets.values())
+    check_targets(targets.values(), inputs)
     options.pop("debug")
     printed = {name: options.pop(name) for name in ("all_groups", "all_measures")}
     command = ["justicia", *(sys.argv[1:] if context.obj is None else context.obj)]
@@ -263,17 +262,10 @@ def _audit_of_model(options: dict[str, Any], command: list[str], bar: Bar) -> An
 
 def _write(audit: Any, targets: dict[str, str | None]) -> str | None:
     """Write files; return what stands on standard output in place of the tables."""
-    texts = {}
-    if targets["population"] is not None:
-        texts["population"] = write_population(audit.population_file(), targets["population"])
-    for kind, write in (("json", audit.to_json), ("html", audit.to_html), ("junit", audit.to_junit)):
-        if targets[kind] is not None:
-            stage("writing %s", kind)
-        if targets[kind] == "-":
-            texts[kind] = write()
-        elif targets[kind] is not None:
-            write(targets[kind])
-    return next((text for text in texts.values() if text is not None), None)
+    target = targets.pop("population")
+    people = None if target is None else write_population(audit.population_file(), target)
+    reports = write_reports(audit, targets)
+    return reports if people is None else people
 
 
 def _print(audit: Any, printed: dict[str, bool]) -> None:

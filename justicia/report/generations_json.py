@@ -6,12 +6,11 @@ Contracts: ``justicia.generations.check/1``, ``justicia.generations.sequences/1`
 
 from __future__ import annotations
 
-import json
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from justicia._version import __version__
 from justicia.report.times import created
+from justicia.schemas import read_schema
 from justicia.writing import json_text, written
 
 if TYPE_CHECKING:
@@ -40,9 +39,7 @@ __all__ = [
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of every report about generations."""
-    text = (resources.files(__package__) / "generations.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
+    return read_schema("justicia.report", "generations")
 
 
 def to_json(held: dict[str, Any], path: Any = None) -> str | None:

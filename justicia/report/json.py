@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from justicia._version import __version__
@@ -19,6 +17,7 @@ from justicia.report.ll144 import layout_to_dict
 from justicia.report.routes import cross_check_to_dict
 from justicia.report.scores import favorable_of, stated_rule
 from justicia.report.times import created, fixed_time
+from justicia.schemas import read_schema
 from justicia.shifting import METHODS, SUPPORT
 from justicia.tables.weights import WEIGHT_KINDS
 from justicia.writing import json_text
@@ -64,9 +63,7 @@ _SIMULTANEOUS_MEASURE = "clopper-pearson intervals, simultaneous over groups (bo
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of an audit."""
-    text = (resources.files(__package__) / "audit.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
+    return read_schema("justicia.report", "audit")
 
 
 def audit_to_json(audit: Audit) -> str:

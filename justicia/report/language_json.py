@@ -5,13 +5,12 @@ Contracts: ``justicia.generations.criteria/1``, ``justicia.generations.polarity/
 
 from __future__ import annotations
 
-import json
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from justicia.report.generations_json import head
+from justicia.schemas import read_schema
 
 if TYPE_CHECKING:
     from justicia.generations.contingency import Pooled, Test
@@ -25,9 +24,7 @@ __all__ = ["criteria_to_dict", "schema", "scores_to_dict"]
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of these reports."""
-    text = (resources.files(__package__) / "language.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
+    return read_schema("justicia.report", "language")
 
 
 def criteria_to_dict(report: LanguageReport) -> dict[str, Any]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from justicia._version import __version__
 from justicia.report.json import audit_to_dict
 from justicia.report.times import created, fixed_time
+from justicia.schemas import read_schema
 
 if TYPE_CHECKING:
     from justicia.changes import Change, GroupingChange
@@ -24,9 +23,7 @@ COMPARISON_SCHEMA = "justicia.comparison/1"
 
 def comparison_schema() -> dict[str, Any]:
     """The JSON Schema of a comparison; what stands under `audit` follows that of an audit."""
-    text = (resources.files(__package__) / "comparison.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
+    return read_schema("justicia.report", "comparison")
 
 
 def comparison_to_dict(held: Comparison) -> dict[str, Any]:

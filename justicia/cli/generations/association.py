@@ -58,13 +58,10 @@ def association(context: click.Context, /, data: str, **options: Any) -> int:
     """  # noqa: D301 (click reads the escape)
     from justicia.generations import association as run
     from justicia.generations.concepts import read_synonyms
-    from justicia.writing import check_different, check_target
+    from justicia.writing import check_targets
 
     files = {kind: options[kind] for kind in ("bars", "heatmap", "radar")}
-    inputs = [name for name in (data, options["spec"], options["synonyms"]) if name]
-    for target in (options["json_file"], *files.values()):
-        check_target(target, inputs=inputs)
-    check_different([options["json_file"], *files.values()])
+    check_targets([options["json_file"], *files.values()], [data, options["spec"], options["synonyms"]])
     for path in files.values():
         if path is not None:
             picture_format(path)

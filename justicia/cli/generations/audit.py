@@ -9,6 +9,7 @@ import click
 
 from justicia.cli.generations.options import asked, betas, command_words, conditions, domains, spec_options
 from justicia.cli.options import announcing
+from justicia.cli.outputs import show_made, write_reports
 from justicia.progress import Bar
 
 __all__ = ["audit"]
@@ -52,13 +53,10 @@ def audit(context: click.Context, /, data: str, **options: Any) -> int:
 
     from justicia.generations.asking import spec_of
     from justicia.generations.auditing import audit as run
-    from justicia.writing import check_different, check_target
+    from justicia.writing import check_targets
 
     targets = {name: options.pop(f"{name}_file") for name in ("json", "html", "junit")}
-    inputs = [data, *(options[name] for name in ("spec", "vectors") if options[name])]
-    for target in targets.values():
-        check_target(target, inputs=inputs)
-    check_different(targets.values())
+    check_targets(targets.values(), [data, options["spec"], options["vectors"]])
     attributes = options["attr"]
     with announcing(options["quiet"]):
         words = asked(options)
@@ -92,21 +90,10 @@ def _bounded(spec: Any) -> bool:
 
 def _write(report: Any, targets: dict[str, str | None]) -> None:
     """Files first, then what standard output is for."""
-    texts = []
-    for kind, write in (("json", report.to_json), ("html", report.to_html), ("junit", report.to_junit)):
-        if targets[kind] == "-":
-            texts.append(write())
-        elif targets[kind] is not None:
-            write(targets[kind])
-    if texts:
-        click.echo(texts[0], nl=False)
-        return
-    from rich.console import Console
-
     from justicia.report.generations_pages import render_audit
 
-    console = Console()
-    if console.is_terminal:
-        console.print(render_audit(report.held))
+    text = write_reports(report, targets)
+    if text is None:
+        show_made(render_audit(report.held), 120)
     else:
-        click.echo(report.to_text(120), nl=False)
+        click.echo(text, nl=False)

@@ -24,9 +24,9 @@ def check(context: click.Context, /, data: str, attr: tuple[str, ...], **options
     Exit code 1 when a fault has to be mended before sequences can be judged.
     """
     from justicia.generations import check as run
-    from justicia.writing import check_target
+    from justicia.writing import check_targets
 
-    check_target(options["json_file"], inputs=[data, *([options["spec"]] if options["spec"] else [])])
+    check_targets([options["json_file"]], [data, options["spec"]])
     with announcing(options["quiet"]):
         report = run(data, attr or None, domain=domains(options["domain"], attr), **asked(options))
         report = replace(report, command=tuple(command_words(context)))

@@ -28,9 +28,9 @@ def cover(context: click.Context, /, data: str, **options: Any) -> int:
     unknown.
     """
     from justicia.generations import coverage
-    from justicia.writing import check_target
+    from justicia.writing import check_targets
 
-    check_target(options["json_file"], inputs=[data, *([options["spec"]] if options["spec"] else [])])
+    check_targets([options["json_file"]], [data, options["spec"]])
     names = tuple(names_of(options["attrs"]) or ())
     with announcing(options["quiet"]):
         report = coverage(

@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from justicia.cli.generations.language_options import (
-    check_targets,
     judging_options,
     output_options,
     reading_options,
@@ -52,6 +51,7 @@ def criteria(context: click.Context, /, data: str, **options: Any) -> int:
     justicia generations criteria t.csv --group pronoun --response label --truth correct --cluster template
     """  # noqa: D301 (click reads the escape)
     from justicia.generations import criteria as run
+    from justicia.writing import check_targets
 
     check_targets([options["json_file"], options["plot_file"]], [data])
     with announcing(options["quiet"]):

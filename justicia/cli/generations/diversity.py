@@ -55,12 +55,10 @@ def diversity(context: click.Context, /, data: str, **options: Any) -> int:
     justicia generations diversity faces.csv --attrs gender,age,race --neutral neutral
     """  # noqa: D301 (click reads the escape)
     from justicia.generations import diversity as run
-    from justicia.writing import check_different, check_target
+    from justicia.writing import check_targets
 
     files = {"entropies": options["bars"], "indices": options["indices"]}
-    for target in (options["json_file"], *files.values()):
-        check_target(target, inputs=[data, *([options["spec"]] if options["spec"] else [])])
-    check_different([options["json_file"], *files.values()])
+    check_targets([options["json_file"], *files.values()], [data, options["spec"]])
     for path in files.values():
         if path is not None:
             picture_format(path)

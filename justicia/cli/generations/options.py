@@ -8,9 +8,11 @@ from typing import Any
 
 import click
 
-from justicia.cli.options import named_list
+from justicia.cli.options import CSV_OPTIONS, delimiter_of, named_list, with_options
+from justicia.cli.outputs import show_made, write_reports
 
 __all__ = [
+    "REPORT_OPTIONS",
     "asked",
     "betas",
     "command_words",
@@ -50,9 +52,7 @@ _LABELS = (
         help="What a label outside its domain is: an error, none of the values, or unknown.  [default: error]",
     ),
 )
-_FILE = (
-    click.option("--delimiter", metavar="CHARACTER", help="Of a CSV file.  [default: ,]"),
-    click.option("--encoding", default="utf-8", show_default=True, help="Of a CSV file."),
+REPORT_OPTIONS = (
     click.option(
         "--json",
         "json_file",
@@ -62,28 +62,25 @@ _FILE = (
     click.option("--quiet", is_flag=True, help="Do not announce what was found."),
     click.option("--debug", is_flag=True, help="Show the traceback of an error."),
 )
+"""Where a report goes."""
+
+_FILE = (*CSV_OPTIONS, *REPORT_OPTIONS)
 _SPEC = (*_DECLARED, *_DOMAIN, *_ORDER, *_WHERE, *_LABELS, *_FILE)
 
 
 def spec_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say what a table of generations declares, and where the report goes."""
-    return _with(command, _SPEC)
+    return with_options(command, _SPEC)
 
 
 def label_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of `spec_options` but for runs and steps, where the order of rows means nothing."""
-    return _with(command, (*_DECLARED, *_DOMAIN, *_WHERE, *_LABELS, *_FILE))
+    return with_options(command, (*_DECLARED, *_DOMAIN, *_WHERE, *_LABELS, *_FILE))
 
 
 def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of `spec_options` for tables that need no labels."""
-    return _with(command, (*_DECLARED, *_WHERE, *_FILE))
-
-
-def _with(command: Callable[..., Any], options: tuple[Callable[..., Any], ...]) -> Callable[..., Any]:
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return with_options(command, (*_DECLARED, *_WHERE, *_FILE))
 
 
 def command_words(context: click.Context) -> list[str]:
@@ -136,8 +133,6 @@ def conditions(texts: tuple[str, ...], option: str) -> dict[str, list[str]] | No
 
 def asked(options: dict[str, Any]) -> dict[str, Any]:
     """The options of `spec_options`, those that a command has, as keywords of the package's functions."""
-    from justicia.cli.options import delimiter_of
-
     held = {"by": options["by"], "step": options["step"]} if "step" in options else {}
     if "unknown" in options:
         held |= {
@@ -156,21 +151,13 @@ def asked(options: dict[str, Any]) -> dict[str, Any]:
 
 def show(report: Any, json_file: str | None, *, all_runs: bool = False) -> None:
     """Write the JSON, and print the report unless standard output is the JSON's."""
-    if json_file == "-":
-        click.echo(report.to_json(), nl=False)
-        return
-    if json_file is not None:
-        report.to_json(json_file)
-    from rich.console import Console
+    from justicia.report.generations_text import render
 
-    from justicia.report.generations_text import printed, render
-
-    console = Console()
-    made = render(report, all_runs=all_runs)
-    if console.is_terminal:
-        console.print(made)
+    text = write_reports(report, {"json": json_file})
+    if text is None:
+        show_made(render(report, all_runs=all_runs), 120)
     else:
-        click.echo(printed(made, 120), nl=False)
+        click.echo(text, nl=False)
 
 
 def pictures(report: Any, files: dict[str, str | None]) -> None:
@@ -192,5 +179,6 @@ def picture_format(path: str) -> str:
 
     ending = path.rpartition(".")[2].lower()
     if ending not in PICTURE_FORMATS:
-        raise click.UsageError(f"{path}: a picture's name ends in {', '.join(f'.{kind}' for kind in PICTURE_FORMATS)}")
+        *first, last = (f".{kind}" for kind in PICTURE_FORMATS)
+        raise click.UsageError(f"{path}: a picture's name ends in {', '.join(first)} or {last}")
     return ending

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from justicia.cli.generations.language_options import (
-    check_targets,
     judging_options,
     output_options,
     reading_options,
@@ -58,7 +57,7 @@ def polarity(context: click.Context, /, data: str, **options: Any) -> int:
     justicia generations polarity t.csv --text answer --group gender --vectors glove.txt --poles she,he
     """  # noqa: D301 (click reads the escape)
     from justicia.generations import text_polarity
-    from justicia.writing import write_whole
+    from justicia.writing import check_targets, write_whole
 
     words, names = options["stopwords"], options["names_file"]
     targets = [options["json_file"], options["plot_file"], options["scores_file"]]

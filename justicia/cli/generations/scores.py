@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from justicia.cli.generations.language_options import (
-    check_targets,
     judging_options,
     output_options,
     reading_options,
@@ -42,6 +41,7 @@ def scores(context: click.Context, /, data: str, **options: Any) -> int:
     justicia generations scores t.csv --score toxicity --group group --pair pair,sample
     """  # noqa: D301 (click reads the escape)
     from justicia.generations import group_scores
+    from justicia.writing import check_targets
 
     check_targets([options["json_file"], options["plot_file"]], [data])
     with announcing(options["quiet"]):

@@ -42,9 +42,9 @@ def seq(context: click.Context, /, data: str, attr: tuple[str, ...], **options: 
     justicia generations seq t.csv --attr gender --domain female,male --beta 20 --by run
     """  # noqa: D301 (click reads the escape)
     from justicia.generations import sequence
-    from justicia.writing import check_target
+    from justicia.writing import check_targets
 
-    check_target(options["json_file"], inputs=[data, *([options["spec"]] if options["spec"] else [])])
+    check_targets([options["json_file"]], [data, options["spec"]])
     questions = [tuple(names_of(text) or ()) for text in attr]
     names = tuple(dict.fromkeys(name for question in questions for name in question))
     with announcing(options["quiet"]):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from justicia._version import __version__
 from justicia.population.stored.features import features_to_list
 from justicia.population.stored.forms import FORMS, form_of
+from justicia.schemas import read_schema
 from justicia.writing import has_half_pairs
 
 if TYPE_CHECKING:
@@ -32,9 +32,7 @@ _READING = (
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of a population file."""
-    text = (resources.files(__package__) / "population.schema.json").read_text(encoding="utf-8")
-    loaded: dict[str, Any] = json.loads(text)
-    return loaded
+    return read_schema("justicia.population.stored", "population")
 
 
 def to_dict(file: PopulationFile) -> dict[str, Any]:
