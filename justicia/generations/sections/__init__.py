@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from justicia.errors import SpecError
 from justicia.generations.labels import label_text
+from justicia.report.document import Formula
 from justicia.words import did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -25,7 +26,19 @@ if TYPE_CHECKING:
     from justicia.generations.table import Generations
     from justicia.report.document import Block
 
-__all__ = ["NAMES", "Json", "Lack", "Material", "Options", "Section", "check_settings", "section", "sections"]
+__all__ = [
+    "NAMES",
+    "Json",
+    "Lack",
+    "Material",
+    "Options",
+    "Section",
+    "check_settings",
+    "formulas_of",
+    "is_yes",
+    "section",
+    "sections",
+]
 
 Json = dict[str, Any]
 
@@ -33,6 +46,16 @@ _OF_THE_AUDIT = ("schema", "tool", "created", "command", "data", "warnings", "le
 
 NAMES = ("sequences", "coverage", "diversity", "association", "criteria", "pairs", "scores", "polarity")
 """Modules of this package, in the order of the report."""
+
+
+def formulas_of(measures: Iterable[Measured]) -> list[Formula]:
+    """How measures are computed, for the end of a section."""
+    return [Formula(one.name.replace("_", " "), one.says, one.formula) for one in measures]
+
+
+def is_yes(setting: Any) -> bool:
+    """Whether a setting of the spec, whose scalars are texts, says yes."""
+    return str(setting).lower() in ("true", "yes", "1")
 
 
 @dataclass(frozen=True)

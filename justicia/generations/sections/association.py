@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from justicia.generations.requiring import Measured, Quantity
-from justicia.generations.sections import Json, Lack, Material, Section, plain_part, quantity_of
+from justicia.generations.sections import Json, Lack, Material, Section, formulas_of, plain_part, quantity_of
 from justicia.report.document import Cell, Details, Formula, Heading, Paragraph, Table
 from justicia.report.figures import Figure, Key, Row, circle, rect, whisker
 from justicia.words import counted, shown
@@ -151,7 +151,7 @@ def _blocks(held: Json) -> Sequence[Block]:
             column = shown(correlation["column"])
             blocks.append(Paragraph(f"People's {what} in {column}: {says} over {correlation['n']:,} pairs."))
     said = ", ".join(f"{name} {value}" for name, value in held["parameters"].items())
-    formulas = [Formula(one.name.replace("_", " "), one.says, one.formula) for one in MEASURES]
+    formulas = formulas_of(MEASURES)
     formulas.append(
         Formula(
             "weight",

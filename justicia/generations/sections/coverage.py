@@ -13,9 +13,9 @@ from justicia.errors import SpecError
 from justicia.generations.covering import cover_runs
 from justicia.generations.labels import product
 from justicia.generations.requiring import Measured, Quantity
-from justicia.generations.sections import Json, Lack, Material, Section
+from justicia.generations.sections import Json, Lack, Material, Section, formulas_of
 from justicia.generations.spec import whole_number
-from justicia.report.document import Cell, Details, Formula, Table
+from justicia.report.document import Cell, Details, Table
 from justicia.report.figures import Curve, Plane, scale
 from justicia.report.generations_json import coverage_result
 from justicia.words import counted, shown
@@ -197,7 +197,7 @@ def _blocks(held: Json) -> Sequence[Block]:
     blocks.append(
         Details(
             "How these are computed",
-            tuple(Formula(one.name.replace("_", " "), one.says, one.formula) for one in MEASURES),
+            tuple(formulas_of(MEASURES)),
         )
     )
     return blocks

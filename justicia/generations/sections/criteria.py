@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from justicia.generations.requiring import Measured, Quantity
-from justicia.generations.sections import Json, Lack, Material, Section, plain_part
+from justicia.generations.sections import Json, Lack, Material, Section, formulas_of, is_yes, plain_part
 from justicia.generations.sections.answer_parts import ends_of, forest, of_model, p_text, rates_figure, stratum_name
 from justicia.report.document import Cell, Details, Formula, Heading, Paragraph, Table
 from justicia.words import listed, shown
@@ -73,7 +73,7 @@ def language_report(material: Material) -> LanguageReport:
         if "alpha" in settings:
             settings["alpha"] = _number(settings["alpha"], "alpha")
         if "answered" in settings:
-            settings["answered"] = str(settings["answered"]).lower() in ("true", "yes", "1")
+            settings["answered"] = is_yes(settings["answered"])
         material.shared["language"] = criteria(
             material.generations.source.frame,
             roles["group"],
@@ -221,9 +221,7 @@ def _blocks(held: Json) -> Sequence[Block]:
         blocks.append(_model_table(held))
     tables = [table for one in held["criteria"] for table in _counts(one)]
     blocks.append(Details("Counts, from which all of this is computed", tuple(tables)))
-    formulas = [
-        Formula(one.name.replace("_", " "), one.says, one.formula) for one in MEASURES if one.name.endswith("nce")
-    ]
+    formulas = formulas_of(one for one in MEASURES if one.name.endswith("nce"))
     formulas += [
         Formula("intervals", "of a rate Wilson's, of a difference Newcombe's, for all pairs and outcomes together"),
         Formula("p, corrected", "by Holm's method over all tests of answers and of paired prompts"),

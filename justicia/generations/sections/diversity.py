@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from justicia.generations.requiring import Measured, Quantity
-from justicia.generations.sections import Json, Lack, Material, Section, plain_part, quantity_of
+from justicia.generations.sections import Json, Lack, Material, Section, formulas_of, plain_part, quantity_of
 from justicia.report.document import Cell, Details, Formula, Heading, Paragraph, Table
 from justicia.report.figures import Curve, Figure, Key, Plane, Row, circle, line, rect, share_ticks, whisker, word
 from justicia.words import counted, listed, shown
@@ -184,7 +184,7 @@ def _blocks(held: Json) -> Sequence[Block]:
         blocks.append(plane)
     for one in held["models"]:
         blocks += _model_blocks(held, one)
-    formulas = [Formula(one.name.replace("_", " "), one.says, one.formula) for one in MEASURES]
+    formulas = formulas_of(MEASURES)
     formulas.append(
         Formula(
             "by chance",

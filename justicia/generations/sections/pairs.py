@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from justicia.generations.requiring import Measured, Quantity
-from justicia.generations.sections import Json, Lack, Material, Section
+from justicia.generations.sections import Json, Lack, Material, Section, formulas_of
 from justicia.generations.sections.answer_parts import p_text
 from justicia.generations.sections.criteria import language_report, pair_columns
 from justicia.report.document import Cell, Details, Formula, Table
@@ -147,7 +147,7 @@ def _blocks(held: Json) -> Sequence[Block]:
         heads = (f"{shown(one['group'])} \\ {shown(one['other'])}", *map(shown, one["responses"]))
         tables.append(Table(label, heads, tuple(cells), f"{label}. {one['test']['method']}."))
     blocks.append(Details("Answers of both prompts, from which all of this is computed", tuple(tables)))
-    formulas = [Formula(one.name.replace("_", " "), one.says, one.formula) for one in MEASURES]
+    formulas = formulas_of(MEASURES)
     formulas.append(
         Formula(
             "test",

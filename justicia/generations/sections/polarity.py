@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from justicia.generations.requiring import Quantity
-from justicia.generations.sections import Json, Lack, Material, Section
-from justicia.generations.sections.criteria import pair_columns
+from justicia.generations.sections import Json, Lack, Material, Section, formulas_of
 from justicia.generations.sections.score_parts import (
     comparison_measures,
     comparison_quantities,
     comparison_table,
-    ends_text,
+    found_text,
+    group_cells,
     histograms,
     name_of,
     score_details,
     score_part,
-    signed,
+    score_settings,
 )
 from justicia.report.document import Details, Formula, Paragraph, Table
 from justicia.words import shown
@@ -47,15 +47,11 @@ def _lacks(material: Material) -> Lack | None:
 
 
 def _compute(material: Material) -> tuple[Json, list[Quantity]]:
-    from justicia.generations.estimates import check_number
     from justicia.generations.polarity import text_polarity
     from justicia.report.language_json import scores_to_dict
 
-    roles, settings = material.roles, dict(material.settings)
+    roles, settings = material.roles, score_settings(material, "polarity")
     settings.pop("vectors", None)
-    paired = str(settings.pop("paired", "")).lower() in ("true", "yes", "1")
-    if "alpha" in settings:
-        settings["alpha"] = check_number(settings["alpha"], "settings: polarity: alpha", 0, 1)
     text = settings.pop("text", None) or roles["text"]
     report = text_polarity(
         material.generations.source.frame,
@@ -63,7 +59,6 @@ def _compute(material: Material) -> tuple[Json, list[Quantity]]:
         roles.get("group"),
         vectors=_vectors(material),
         model=roles.get("model", "none"),
-        pair=pair_columns(material) if paired else (),
         where=material.spec.where or None,
         confidence=material.options.confidence,
         seed=material.options.seed,
@@ -99,14 +94,10 @@ def _says(held: Json) -> list[str]:
             continue
         first, other = _poles(held)
         toward = first if one["difference"]["value"] > 0 else other
-        adjusted = one["test"]["adjusted"]
-        found = adjusted is not None and adjusted <= held["alpha"]
-        of = "" if one["model"] is None else f"{shown(one['model'])}: "
-        d = "" if one["d"]["value"] is None else f", d {one['d']['value']:+.2f}"
-        evidence = f"; a test finds it at {held['alpha']:g}" if found else "; no test finds a difference"
+        of, evidence = found_text(one, held["alpha"])
         lines.append(
             f"{of}texts about {shown(one['group'])} lean more towards “{toward}” than those about "
-            f"{shown(one['other'])} by {abs(one['difference']['value']):.4f}{d}{evidence}."
+            f"{shown(one['other'])} by {abs(one['difference']['value']):.4f}{evidence}."
         )
     return lines
 
@@ -117,13 +108,7 @@ def _blocks(held: Json) -> Sequence[Block]:
     vectors = f"Vectors: {shown(held['vectors']['source'], 200)}, {held['vectors']['dimensions']} dimensions."
     rows = [
         (
-            name_of(one, _EVERYONE),
-            f"{one['texts']:,}",
-            f"{one['missing']:,}",
-            signed(one["mean"]),
-            ends_text(one),
-            signed(one["median"]),
-            "–" if one["deviation"] is None else f"{one['deviation']:.4f}",
+            *group_cells(one, _EVERYONE),
             f"{one['words']:,}",
             f"{one['without_vector']:,}",
         )
@@ -149,7 +134,7 @@ def _blocks(held: Json) -> Sequence[Block]:
         )
         blocks.append(Details("Words that lean most", (table,)))
     blocks.append(score_details(held, "Every text's score", "Scores of texts"))
-    formulas = [Formula(one.name.replace("_", " "), one.says, one.formula) for one in MEASURES]
+    formulas = formulas_of(MEASURES)
     formulas.append(
         Formula(
             "score",

@@ -6,9 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from justicia.generations.estimates import check_number
 from justicia.generations.requiring import Measured, Quantity
-from justicia.generations.sections import Json
+from justicia.generations.sections import Json, Material, is_yes
 from justicia.generations.sections.answer_parts import p_text
+from justicia.generations.sections.criteria import pair_columns
 from justicia.report.document import Details, Paragraph, Table
 from justicia.report.figures import Figure, Key, Row, Shape, circle, line, rect, whisker
 from justicia.words import counted, shown
@@ -21,15 +23,49 @@ __all__ = [
     "comparison_quantities",
     "comparison_table",
     "ends_text",
+    "found_text",
+    "group_cells",
     "histograms",
     "name_of",
     "score_details",
     "score_part",
+    "score_settings",
     "signed",
 ]
 
 _BINS = 24
 _MOST_SCORES = 20_000
+
+
+def score_settings(material: Material, section: str) -> Json:
+    """What the spec sets, as keywords: `pair` where it says `paired`, `alpha` as a number."""
+    settings = dict(material.settings)
+    paired = is_yes(settings.pop("paired", ""))
+    if "alpha" in settings:
+        settings["alpha"] = check_number(settings["alpha"], f"settings: {section}: alpha", 0, 1)
+    return settings | {"pair": pair_columns(material) if paired else ()}
+
+
+def group_cells(one: Json, everyone: str = "everyone") -> tuple[str, ...]:
+    """A group's name, how many answers it has and how many without a score, mean, interval, median, deviation."""
+    return (
+        name_of(one, everyone),
+        f"{one['texts']:,}",
+        f"{one['missing']:,}",
+        signed(one["mean"]),
+        ends_text(one),
+        signed(one["median"]),
+        "–" if one["deviation"] is None else f"{one['deviation']:.4f}",
+    )
+
+
+def found_text(one: Json, alpha: float) -> tuple[str, str]:
+    """Of which model a comparison is, before a sentence about it; and Cohen's d and what the test finds, after it."""
+    adjusted = one["test"]["adjusted"]
+    found = adjusted is not None and adjusted <= alpha
+    of = "" if one["model"] is None else f"{shown(one['model'])}: "
+    d = "" if one["d"]["value"] is None else f", d {one['d']['value']:+.2f}"
+    return of, f"{d}; a test finds it at {alpha:g}" if found else f"{d}; no test finds a difference"
 
 
 def comparison_measures(word: str, what: str) -> tuple[Measured, Measured]:

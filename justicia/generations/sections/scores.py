@@ -6,20 +6,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from justicia.generations.requiring import Quantity
-from justicia.generations.sections import Json, Lack, Material, Section
-from justicia.generations.sections.criteria import pair_columns
+from justicia.generations.sections import Json, Lack, Material, Section, formulas_of
 from justicia.generations.sections.score_parts import (
     comparison_measures,
     comparison_quantities,
     comparison_table,
-    ends_text,
+    found_text,
+    group_cells,
     histograms,
-    name_of,
     score_details,
     score_part,
-    signed,
+    score_settings,
 )
-from justicia.report.document import Details, Formula, Table
+from justicia.report.document import Details, Table
 from justicia.words import shown
 
 if TYPE_CHECKING:
@@ -39,24 +38,19 @@ def _lacks(material: Material) -> Lack | None:
 
 
 def _compute(material: Material) -> tuple[Json, list[Quantity]]:
-    from justicia.generations.estimates import check_number
     from justicia.generations.scores import group_scores
     from justicia.report.language_json import scores_to_dict
 
-    roles, settings = material.roles, dict(material.settings)
-    paired = str(settings.pop("paired", "")).lower() in ("true", "yes", "1")
-    if "alpha" in settings:
-        settings["alpha"] = check_number(settings["alpha"], "settings: scores: alpha", 0, 1)
+    roles = material.roles
     report = group_scores(
         material.generations.source.frame,
         roles["score"],
         roles["group"],
         model=roles.get("model", "none"),
-        pair=pair_columns(material) if paired else (),
         where=material.spec.where or None,
         confidence=material.options.confidence,
         seed=material.options.seed,
-        **settings,
+        **score_settings(material, "scores"),
     )
     whole = scores_to_dict(report)
     known = [one["score"] for one in whole["scores"] if one["score"] is not None]
@@ -74,42 +68,29 @@ def _says(held: Json) -> list[str]:
         value = one["difference"]["value"]
         if value is None:
             continue
-        adjusted = one["test"]["adjusted"]
-        found = adjusted is not None and adjusted <= held["alpha"]
-        of = "" if one["model"] is None else f"{shown(one['model'])}: "
-        d = "" if one["d"]["value"] is None else f", d {one['d']['value']:+.2f}"
-        evidence = f"; a test finds it at {held['alpha']:g}" if found else "; no test finds a difference"
+        of, evidence = found_text(one, held["alpha"])
         lines.append(
             f"{of}{shown(held['columns']['score'])} of {shown(one['group'])} less that of {shown(one['other'])} is "
-            f"{value:+.4g} on average{d}{evidence}."
+            f"{value:+.4g} on average{evidence}."
         )
     return lines
 
 
 def _blocks(held: Json) -> Sequence[Block]:
-    rows = [
-        (
-            name_of(one),
-            f"{one['texts']:,}",
-            f"{one['missing']:,}",
-            signed(one["mean"]),
-            ends_text(one),
-            signed(one["median"]),
-            "–" if one["deviation"] is None else f"{one['deviation']:.4f}",
-        )
-        for one in held["groups"]
-    ]
     columns = ("group", "answers", "without score", "mean", "interval", "median", "deviation")
     score = shown(held["columns"]["score"], 60)
     return [
-        Table("Scores of groups", columns, tuple(rows), f"Scores are in the column {score}.", short=True),
+        Table(
+            "Scores of groups",
+            columns,
+            tuple(map(group_cells, held["groups"])),
+            f"Scores are in the column {score}.",
+            short=True,
+        ),
         histograms(held, f"Scores by group, {score}", score),
         comparison_table(held, "Scores of groups beside each other"),
         score_details(held, "Every answer's score", "Scores of answers"),
-        Details(
-            "How these are computed",
-            tuple(Formula(one.name.replace("_", " "), one.says, one.formula) for one in MEASURES),
-        ),
+        Details("How these are computed", tuple(formulas_of(MEASURES))),
     ]
 
 

@@ -14,7 +14,7 @@ from justicia.generations.gaps import widest_gaps, widest_stretch
 from justicia.generations.labels import Labels, product
 from justicia.generations.requiring import Measured, Quantity
 from justicia.generations.results import VERDICTS, together
-from justicia.generations.sections import Json, Lack, Material, Section
+from justicia.generations.sections import Json, Lack, Material, Section, formulas_of
 from justicia.generations.sequences import judge_runs
 from justicia.generations.table import prepare
 from justicia.report.document import Cell, Details, Formula, Heading, Paragraph, Table, of_verdict
@@ -248,7 +248,7 @@ def _blocks(held: Json) -> Sequence[Block]:
         blocks.append(
             Paragraph(f"Prompts tagged {one['tag']}, {shown(' × '.join(one['attribute']))}: {one['statement']}.")
         )
-    formulas = [Formula(one.name.replace("_", " "), one.says, one.formula) for one in MEASURES]
+    formulas = formulas_of(MEASURES)
     formulas += [
         Formula(
             "bound in n generations",
