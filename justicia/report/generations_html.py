@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from typing import Any
 
 from justicia.errors import InputError
 from justicia.report.document import SYMBOLS, Cell
 from justicia.report.generations_pages import page_of
 from justicia.report.generations_schema import AUDIT_SCHEMA
-from justicia.report.html import created_text, embedded, environment, style
+from justicia.report.html import environment, write_page
 
 __all__ = ["generations_fragment", "render_generations", "render_read"]
 
@@ -24,18 +23,22 @@ def render_generations(held: dict[str, Any]) -> str:
     """
     if held.get("schema") != AUDIT_SCHEMA:
         raise ValueError(f"not an audit by {AUDIT_SCHEMA}")
-    return (
-        _environment()
-        .get_template("generations.html")
-        .render(
-            audit=held,
-            page=page_of(held),
-            created=created_text(held["created"]),
-            style=style(),
-            own_style=_own_style(),
-            symbols=SYMBOLS,
-            json=embedded(held),
-        )
+    page = page_of(held)
+    return write_page(
+        "generations.html",
+        held,
+        styles=("audit.css", "generations.css"),
+        templates=_environment(),
+        audit=held,
+        page=page,
+        symbols=SYMBOLS,
+        title=page.title,
+        headline=page.headline,
+        verdict=page.verdict,
+        facts=page.facts,
+        method=page.method,
+        command=page.command,
+        glossary=page.glossary,
     )
 
 
@@ -65,9 +68,3 @@ def _environment() -> Any:
     made.tests["cell"] = lambda value: isinstance(value, Cell)
     made.filters["kind"] = lambda block: type(block).__name__.lower()
     return made
-
-
-def _own_style() -> Any:
-    from markupsafe import Markup
-
-    return Markup((resources.files(__package__) / "templates" / "generations.css").read_text("utf-8"))  # noqa: S704

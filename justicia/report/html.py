@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from justicia.report.document import SYMBOLS
 from justicia.report.impact_views import layout_of
 from justicia.report.json import SCHEMA, audit_to_dict
 from justicia.report.views import groupings_of, headline, title_of
@@ -25,15 +27,11 @@ if TYPE_CHECKING:
 __all__ = [
     "audit_to_fragment",
     "audit_to_html",
-    "created_text",
-    "embedded",
     "environment",
     "render_fragment",
     "render_html",
-    "style",
+    "write_page",
 ]
-
-_SYMBOLS = {"met": "✓", "breached": "✗", "undecided": "?"}
 
 _LONGEST = 2000
 
@@ -56,31 +54,26 @@ def render_html(held: dict[str, Any]) -> str:
     groupings = groupings_of(held)
     score = (held.get("model") or {}).get("score")
     confidence = f"{100 * held['confidence']:.6g} %"
-    return (
-        environment()
-        .get_template("audit.html")
-        .render(
-            audit=held,
-            title=title_of(held),
-            created=created_text(held["created"]),
-            style=style(),
-            headline=headline(held),
-            verdict=_verdict(held["requirements"]),
-            symbols=_SYMBOLS,
-            groupings=groupings,
-            structures=STRUCTURES,
-            error_words=ERRORS,
-            score=score,
-            layout=layout_of(held),
-            rule=(held.get("model") or {}).get("rule"),
-            confidence=confidence,
-            facts=facts_of(held),
-            unseen=unseen_of(held),
-            method=method_of(held),
-            command=command_of(held),
-            glossary=glossary_of(held, confidence),
-            json=embedded(held),
-        )
+    return write_page(
+        "audit.html",
+        held,
+        audit=held,
+        title=title_of(held),
+        headline=headline(held),
+        verdict=_verdict(held["requirements"]),
+        symbols=SYMBOLS,
+        groupings=groupings,
+        structures=STRUCTURES,
+        error_words=ERRORS,
+        score=score,
+        layout=layout_of(held),
+        rule=(held.get("model") or {}).get("rule"),
+        confidence=confidence,
+        facts=facts_of(held),
+        unseen=unseen_of(held),
+        method=method_of(held),
+        command=command_of(held),
+        glossary=glossary_of(held, confidence),
     )
 
 
@@ -95,7 +88,7 @@ def render_fragment(held: dict[str, Any]) -> str:
     return (
         environment()
         .get_template("fragment.html")
-        .render(audit=held, title=title_of(held), headline=headline(held), view=groupings[0], symbols=_SYMBOLS)
+        .render(audit=held, title=title_of(held), headline=headline(held), view=groupings[0], symbols=SYMBOLS)
     )
 
 
@@ -116,11 +109,41 @@ def environment() -> Environment:
     )
 
 
-def style() -> Any:
-    """The style sheet that every report begins with."""
+def write_page(
+    template: str, held: dict[str, Any], *, kind: str = "audit", styles: Sequence[str] = ("audit.css",),
+    templates: Environment | None = None, **names: Any,
+) -> str:  # fmt: skip
+    """A whole page by a template that extends ``page.html``.
+
+    Parameters
+    ----------
+    template : str
+    held : dict
+        The JSON that the page shows, and carries.
+    kind : str
+        What it is of, in a word.
+    styles : sequence of str
+        Style sheets.
+    templates : Environment, optional
+    **names
+        Of the template; `title` is every page's.
+    """
     from markupsafe import Markup
 
-    return Markup((resources.files(__package__) / "templates" / "audit.css").read_text(encoding="utf-8"))  # noqa: S704
+    folder = resources.files(__package__) / "templates"
+    sheets = "".join((folder / name).read_text(encoding="utf-8") for name in styles)
+    return (
+        (templates or environment())
+        .get_template(template)
+        .render(
+            tool=held["tool"],
+            created=created_text(held["created"]),
+            style=Markup(sheets),  # noqa: S704 (ours)
+            kind=kind,
+            json=embedded(held),
+            **names,
+        )
+    )
 
 
 def embedded(held: dict[str, Any]) -> Any:
@@ -140,6 +163,6 @@ def created_text(time: str) -> str:
 
 def _verdict(requirements: list[dict[str, Any]]) -> str:
     """How many requirements are met, breached and undecided."""
-    by_status = {status: sum(one["status"] == status for one in requirements) for status in _SYMBOLS}
+    by_status = {status: sum(one["status"] == status for one in requirements) for status in SYMBOLS}
     parts = [f"{number} {status}" for status, number in by_status.items() if number]
     return f"Of {counted(len(requirements), 'requirement')}: {', '.join(parts)}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from justicia.report.html import created_text, embedded, environment, style
+from justicia.report.html import write_page
 from justicia.report.side_by_side import sections_of
 from justicia.report.side_by_side_json import comparison_to_dict
 from justicia.words import shown
@@ -30,17 +30,13 @@ def comparison_to_html(held: Comparison) -> str:
         for section in sections_of(held, all_groups=True)
     ]
     names = " and ".join(side.name for side in held.sides)
-    return (
-        environment()
-        .get_template("comparison.html")
-        .render(
-            held=found,
-            title=f"{shown(names, 200)}, compared",
-            created=created_text(found["created"]),
-            style=style(),
-            sections=parts,
-            json=embedded(found),
-        )
+    return write_page(
+        "comparison.html",
+        found,
+        kind="comparison",
+        comparison=found,
+        title=f"{shown(names, 200)}, compared",
+        sections=parts,
     )
 
 
