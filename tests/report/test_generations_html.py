@@ -15,6 +15,7 @@ from justicia.report.document import Table
 from justicia.report.figures import scale, step_ticks
 from justicia.report.generations_html import render_generations
 from justicia.report.generations_pages import page_of
+from tests.report.pages import parsed, text_of
 
 NASTY = "</script><script>alert('x')</script>"
 
@@ -35,26 +36,14 @@ def held():
     return audit(table, spec, replicates=100, require=["coverage>=1", "mgbi>=.99"])
 
 
-def parsed(text):
-    page = html5lib.HTMLParser(namespaceHTMLElements=False, strict=True).parse(text)
-    for element in page.iter():
-        if isinstance(element.tag, str):
-            element.tag = element.tag.split("}")[-1]
-    return page
-
-
 @pytest.fixture(scope="module")
 def page(held):
     return parsed(held.to_html())
 
 
-def _text(element):
-    return " ".join("".join(element.itertext()).split())
-
-
 def _tables(page):
     return {
-        one.get("aria-label"): [[_text(cell) for cell in row if cell.tag in ("th", "td")] for row in one.iter("tr")]
+        one.get("aria-label"): [[text_of(cell) for cell in row if cell.tag in ("th", "td")] for row in one.iter("tr")]
         for one in page.iter("div")
         if one.get("role") == "region"
     }
@@ -73,7 +62,7 @@ def test_the_file_is_valid_and_asks_for_nothing(held, page):
 def test_values_are_escaped(held, page):
     assert "<script>alert" not in held.to_html()
     assert "<script>alert" not in held._repr_html_()
-    assert NASTY in _text(page.find(".//body"))
+    assert NASTY in text_of(page.find(".//body"))
 
 
 def test_the_json_inside_is_the_audit(held, page):
@@ -92,13 +81,13 @@ def test_reading_aids(page):
     assert len(identifiers) == len(set(identifiers))
     assert {link.get("href")[1:] for link in page.iter("a")} <= set(identifiers)
     names = [one.get("aria-label") for one in page.iter() if one.tag in ("div", "figure") and one.get("aria-label")]
-    headings = {_text(one) for one in page.iter("h2")}
+    headings = {text_of(one) for one in page.iter("h2")}
     assert len(names) == len(set(names))
     assert not headings & set(names)
 
 
 def test_verdicts_are_told_by_symbol_and_word(page):
-    verdicts = [_text(one.find("strong")) for one in page.iter("li") if "verdict" in (one.get("class") or "")]
+    verdicts = [text_of(one.find("strong")) for one in page.iter("li") if "verdict" in (one.get("class") or "")]
     # The gap of the first value is 9 - 2 = 7, whatever the unknown label at 7 is it is 7 - 2 = 5 at least.
     assert verdicts == ["✗ breached", "✓ met", "? undecided"]
 
@@ -151,7 +140,7 @@ def test_other_json_is_refused():
 
 def test_the_notebook_form_is_valid(held):
     fragment = html5lib.HTMLParser(namespaceHTMLElements=False, strict=True).parseFragment(held._repr_html_())
-    words = _text(fragment)
+    words = text_of(fragment)
     assert "✗ breached least_beta[attribute=colour]<=4" in words
     assert "Not computed" in words
 

@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import justicia
 from justicia.report.html import render_html
+from tests.report.pages import parsed, text_of
 
 NASTY = "</script><script>alert('x')</script>"
 
@@ -39,29 +40,17 @@ def audit():
     )
 
 
-def parsed(text):
-    page = html5lib.HTMLParser(namespaceHTMLElements=False, strict=True).parse(text)
-    for element in page.iter():
-        if isinstance(element.tag, str):
-            element.tag = element.tag.split("}")[-1]
-    return page
-
-
 @pytest.fixture(scope="module")
 def page(audit):
     return parsed(audit.to_html())
-
-
-def _text(element):
-    return " ".join("".join(element.itertext()).split())
 
 
 def _spaced(cell):
     """The parts of a cell, a bar between the first and what explains it."""
     return " | ".join(
         [
-            " ".join(_text(cell).split()) if not list(cell.iter("p")) else (cell.text or "").strip(),
-            *map(_text, cell.iter("p")),
+            " ".join(text_of(cell).split()) if not list(cell.iter("p")) else (cell.text or "").strip(),
+            *map(text_of, cell.iter("p")),
         ]
     )
 
@@ -70,7 +59,7 @@ def _table(page, heading):
     """The rows of the first table after a heading of the third order, as lists of texts."""
     after = False
     for element in page.iter():
-        if element.tag == "h3" and _text(element) == heading:
+        if element.tag == "h3" and text_of(element) == heading:
             after = True
         if after and element.tag == "table":
             return [[_spaced(cell) for cell in row if cell.tag in ("th", "td")] for row in element.iter("tr")]
@@ -90,7 +79,7 @@ def test_the_file_is_valid_and_asks_for_nothing(audit, page):
 
 def test_values_are_escaped(audit, page):
     assert "<script>alert" not in audit.to_html()
-    assert NASTY in _text(page.find(".//body"))
+    assert NASTY in text_of(page.find(".//body"))
     assert any("<=50K" in name for row in _table(page, "Groups") for name in row)
 
 
@@ -113,10 +102,10 @@ def test_groups_and_measures_are_those_by_hand(page):
 
 
 def test_verdicts_are_told_by_symbol_and_word(page):
-    verdicts = [_text(one.find("strong")) for one in page.iter("li") if "verdict" in (one.get("class") or "")]
+    verdicts = [text_of(one.find("strong")) for one in page.iter("li") if "verdict" in (one.get("class") or "")]
     assert verdicts == ["✗ breached", "✓ met", "✓ met"]
-    assert "75.0 % of the most favored group (m) and to 25.0 %" in _text(page.find(".//main"))
-    assert "33.3 of the least favored would be selected for every 100 of the other" in _text(page.find(".//main"))
+    assert "75.0 % of the most favored group (m) and to 25.0 %" in text_of(page.find(".//main"))
+    assert "33.3 of the least favored would be selected for every 100 of the other" in text_of(page.find(".//main"))
 
 
 def test_the_chart_places_rates_on_its_axis(page):
@@ -171,7 +160,7 @@ def test_a_rate_of_the_rows_without_an_interval_is_shown_alone(audit):
     assert " to " in least[5]
     drawings = [svg for svg in page.iter("svg") if svg.get("role") == "img"]
     assert drawings[0].get("aria-label") == "m: verified 0.7500; rows 0.7500"
-    assert "None" not in _text(page.find(".//main"))
+    assert "None" not in text_of(page.find(".//main"))
 
 
 def test_many_groups_are_shown_from_both_ends_and_all_in_the_table(audit):
@@ -187,7 +176,7 @@ def test_many_groups_are_shown_from_both_ends_and_all_in_the_table(audit):
     page = parsed(render_html(held))
     assert len(_table(page, "Groups")) == 214
     chart = next(element for element in page.iter("figure"))
-    names = [_text(item) for item in chart.iter("li")]
+    names = [text_of(item) for item in chart.iter("li")]
     assert len(names) == 41
     assert names[0] == "g212"[:4] or names[0].startswith("g212")
     assert names[20].startswith("… 173 groups between")
@@ -208,7 +197,7 @@ def test_other_json_is_refused():
 def test_the_notebook_form_is_valid(audit):
     parser = html5lib.HTMLParser(namespaceHTMLElements=False, strict=True)
     fragment = parser.parseFragment(audit._repr_html_())
-    words = _text(fragment)
+    words = text_of(fragment)
     assert "✗ breached disparate_impact>=0.8" in words
     assert "0.3333" in words
     assert "<script>alert" not in audit._repr_html_()
@@ -262,7 +251,7 @@ def test_the_reference_group_and_strata_by_hand():
         "a": ["4", "0.5000", "0.5000", "0.5000", "0.5000"],
         "b": ["6", "0.5000", "0.5000", "0.2500", "0.2500"],
     }
-    assert "Conditional parity difference, the worst over all strata: 0.5000, in a." in _text(page.find(".//main"))
+    assert "Conditional parity difference, the worst over all strata: 0.5000, in a." in text_of(page.find(".//main"))
 
 
 def test_decisions_without_a_model():
@@ -288,7 +277,7 @@ def test_decisions_without_a_model():
     assert impact["95 % interval"] == "0.3014 to 0.8294"
     assert impact["four fifths"] == "below"
     assert impact["p"] == "0.0019"
-    words = _text(page.find(".//main"))
+    words = text_of(page.find(".//main"))
     assert (
         "60.0 % of the group selected most (a) get the favorable outcome, and 30.0 % of the one selected least (b)"
         in words
