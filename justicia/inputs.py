@@ -184,6 +184,7 @@ def _condensed(
     """The distinct people of a large file, and the columns that the model takes; None where it is read whole."""
     from justicia import streaming
     from justicia.population.networks import Network
+    from justicia.streaming_models import Columns
 
     if isinstance(asked.file, Network):
         if stream:
@@ -193,7 +194,7 @@ def _condensed(
     if source is None:
         return None
     groupings, _ = settle_sensitive(sensitive_features, source.head())
-    columns = streaming.Columns(
+    columns = Columns(
         groupings, label, weight, asked.factors, asked.others, asked.bins or {}, weight_kind == "frequency",
         asked.drops, asked.file, asked.structure, seed,
     )  # fmt: skip

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from justicia.inputs import as_list, settle_sensitive
 from justicia.ll144 import layout_groupings
-from justicia.streaming import Columns, head_table, large_source, read_condensed, unsaid
+from justicia.streaming import head_table, large_source, read_condensed
+from justicia.streaming_models import Columns, unsaid
 from justicia.tables import check_bins, find_groupings, group_rows
 from justicia.tables.condensing import Condition
 from justicia.tables.outcomes import parse_threshold

@@ -22,7 +22,7 @@ from justicia.words import value_text
 if TYPE_CHECKING:
     import pandas as pd
 
-    from justicia.streaming import Ready
+    from justicia.streaming_models import Ready
 
 __all__ = ["SAMPLE_OF_GROUP", "ByDecision", "FirstOfCells", "Sample"]
 
