@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import justicia
-from experiments.running import Reporter, Rows, command, cpu_seconds, read_rows, save_figure, table
+from experiments.running import Reporter, Rows, command, cpu_seconds, new_figure, read_rows, save_figure, table
 from justicia import datasets, models
 
 __all__ = ["GROUPINGS", "MODELS", "MOST", "NAME", "TITLE", "grouping_name", "run", "section", "trained"]
@@ -117,12 +117,7 @@ def one(
 
 def plot(rows: list[dict[str, str]], path: Path) -> None:
     """Disparate impact and seconds against the number of groups."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    import matplotlib.pyplot as plt
-
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
+    figure, (left, right) = new_figure(1, 2, figsize=(9, 3.4))
     for at, model in enumerate(MODELS):
         for population, style in zip(POPULATIONS, ("-", "--"), strict=True):
             part = [row for row in rows if row["model"] == model and row["population"] == population]

@@ -32,7 +32,7 @@ import numpy as np
 import pandas as pd
 
 import justicia
-from experiments.running import Reporter, Rows, command, cpu_seconds, read_rows, save_figure, table
+from experiments.running import Reporter, Rows, command, cpu_seconds, new_figure, read_rows, save_figure, table
 from justicia import datasets, models
 from justicia.errors import MissingDependencyError
 from justicia.mitigation import refit, reweigh
@@ -372,14 +372,9 @@ def _means(rows: list[dict[str, str]]) -> dict[tuple[str, ...], dict[str, float]
 
 def plot(rows: list[dict[str, str]], path: Path) -> None:
     """Verified disparate impact before and after each algorithm."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    import matplotlib.pyplot as plt
-
     means = {key: held for key, held in _means(rows).items() if "AIF360" not in key[4]}
     subjects = list(dict.fromkeys((key[0], key[1], key[2], key[3]) for key in means))
-    figure, axis = plt.subplots(figsize=(7, 0.28 * len(subjects) + 1.2))
+    figure, axis = new_figure(figsize=(7, 0.28 * len(subjects) + 1.2))
     for y, subject in enumerate(reversed(subjects)):
         before = means.get((*subject, "none"), {}).get("di")
         for algorithm, mark in (("reweighing", "o"), ("optimised", "s")):

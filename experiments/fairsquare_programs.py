@@ -19,7 +19,7 @@ import click
 
 from experiments.rivals.asking import Answer, ask_fairsquare, ask_verifair
 from experiments.rivals.places import FAIRSQUARE, VERIFAIR, found
-from experiments.running import Reporter, Rows, command, read_rows, save_figure, table
+from experiments.running import Reporter, Rows, command, new_figure, read_rows, save_figure, table
 
 if TYPE_CHECKING:
     from justicia.comparison import GroupAudit
@@ -167,13 +167,8 @@ def faster(held: Mapping[str, Mapping[str, Mapping[str, str]]], tool: str, names
 
 def plot(rows: list[dict[str, str]], path: Path) -> None:
     """Seconds of every tool, a line a program."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    import matplotlib.pyplot as plt
-
     names = list(dict.fromkeys(row["program"] for row in rows))
-    figure, axis = plt.subplots(figsize=(7, 0.2 * len(names) + 1.2))
+    figure, axis = new_figure(figsize=(7, 0.2 * len(names) + 1.2))
     for tool, color, mark in ((OURS, "C0", "o"), ("FairSquare", "C1", "s"), ("VeriFair", "C2", "^")):
         for done, face in ((True, color), (False, "none")):
             here = [row for row in rows if row["tool"] == tool and (row["status"] == "answer") == done]

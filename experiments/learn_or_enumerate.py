@@ -14,7 +14,7 @@ from typing import Any
 
 import justicia
 from experiments.compound_groups import GROUPINGS, MODELS, MOST, grouping_name, trained
-from experiments.running import Reporter, Rows, command, cpu_seconds, read_rows, save_figure, table
+from experiments.running import Reporter, Rows, command, cpu_seconds, new_figure, read_rows, save_figure, table
 
 __all__ = ["NAME", "TITLE", "run", "section"]
 
@@ -81,12 +81,7 @@ def one(
 
 def plot(rows: list[dict[str, str]], path: Path) -> None:
     """Seconds of the engine against the number of groups."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    import matplotlib.pyplot as plt
-
-    figure, axis = plt.subplots(figsize=(5, 3.4))
+    figure, axis = new_figure(figsize=(5, 3.4))
     for at, model in enumerate(MODELS):
         for search, style in zip(SEARCHES, ("-", "--"), strict=True):
             part = [row for row in rows if row["model"] == model and row["search"] == search]

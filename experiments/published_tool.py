@@ -23,7 +23,7 @@ import pandas as pd
 import justicia
 from experiments.rivals.places import PUBLISHED, found
 from experiments.rivals.published import ask_published
-from experiments.running import Reporter, Rows, command, read_rows, save_figure, table
+from experiments.running import Reporter, Rows, command, new_figure, read_rows, save_figure, table
 
 NAME = "published_tool"
 TITLE = "The published Justicia"
@@ -247,12 +247,7 @@ PUBLISHED_NUMBERS = "published_numbers.csv"
 
 def plot(rows: list[dict[str, str]], path: Path) -> None:
     """Seconds for trees against the number of groups."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    import matplotlib.pyplot as plt
-
-    figure, axis = plt.subplots(figsize=(5.5, 3.4))
+    figure, axis = new_figure(figsize=(5.5, 3.4))
     forms = ((OURS, "independent", "C0", "o"), (THEIRS, "Enum-correlation", "C1", "s"), (THEIRS, "Enum", "C2", "^"))
     for tool, population, color, mark in forms:
         here = [

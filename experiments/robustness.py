@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import hypergeom
 
-from experiments.running import Reporter, Rows, command, read_rows, save_figure, table
+from experiments.running import Reporter, Rows, command, new_figure, read_rows, save_figure, table
 from justicia import datasets, encoders, models, population, solvers, tables
 from justicia.encoders.additive_trees import AdditiveTrees
 from justicia.ssat import Formula
@@ -254,15 +254,10 @@ def section(folder: Path) -> str:
 
 def plot(rows: list[dict[str, str]], path: Path) -> None:
     """Error relative to the expected one of the sample rate, against the number of rows, mean of the models."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    import matplotlib.pyplot as plt
-
     results = _numbers(rows)
     held = results[results["relative"]]
     panels = list(held.groupby(["data", "grouping"], sort=False))
-    figure, axes = plt.subplots(1, len(panels), figsize=(3.2 * len(panels), 3.2), sharey=True, squeeze=False)
+    figure, axes = new_figure(1, len(panels), figsize=(3.2 * len(panels), 3.2), sharey=True, squeeze=False)
     for axis, ((data, grouping), part) in zip(axes[0], panels, strict=True):
         means = part.groupby(["method", "rows"])["error"].mean()
         for method in METHODS:

@@ -34,7 +34,18 @@ from rich.progress import Progress as RichProgress
 
 from justicia.errors import InputError, JusticiaError
 
-__all__ = ["Ran", "Reporter", "Rows", "command", "cpu_seconds", "read_rows", "run_program", "save_figure", "table"]
+__all__ = [
+    "Ran",
+    "Reporter",
+    "Rows",
+    "command",
+    "cpu_seconds",
+    "new_figure",
+    "read_rows",
+    "run_program",
+    "save_figure",
+    "table",
+]
 
 T = TypeVar("T")
 
@@ -280,6 +291,16 @@ def _end_session(session: int) -> None:
         if words[0] != "Z":
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
+
+
+def new_figure(*grid: int, **options: Any) -> tuple[Any, Any]:
+    """A figure of matplotlib and its axes, as `subplots` takes them, that needs no display."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(*grid, **options)
 
 
 def save_figure(figure: Any, path: Path) -> None:
