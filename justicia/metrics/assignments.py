@@ -102,7 +102,7 @@ def assignment_ranges(
     selected = sum(one.selected for one in parts)
     ratios: list[Enclosure | None] = [None] * len(k)
     impact = difference = None
-    exact = problem.ways() <= MOST_ASSIGNMENTS
+    exact = problem.ways() <= max(1, MOST_ASSIGNMENTS)
     if len(held) > 1:
         best: _Most = _every(problem, held) if exact else _Search(problem)
         lowest = {group: problem.least_ratio(group, held) for group in held}
@@ -161,6 +161,10 @@ class _Problem:
         if n + selected:
             return Fraction(k + selected, n + selected)
         return Fraction(0) if rejected else None
+
+    def is_held(self, group: int) -> bool:
+        """Whether somebody is in a group under every assignment."""
+        return self._bounds(group)[1] > 0
 
     def rate(self, group: int) -> Enclosure | None:
         """Range of a group's rate."""
@@ -308,7 +312,12 @@ class _Search:
         self._problem = problem
         self._pairs = [(t, group) for t, one in enumerate(problem.unknown) for group in one.groups]
         rates = [rate for group in problem.compared if (rate := problem.rate(group)) is not None]
-        self._span = float(max(rate.lo for rate in rates)), float(max(rate.hi for rate in rates))
+        people = sum(problem.n) + sum(one.selected + one.rejected for one in problem.unknown)
+        # A group that nobody needs to be in does not raise the highest rate.
+        sure = [rate.lo for group in problem.compared if (rate := problem.rate(group)) and problem.is_held(group)]
+        self._span = float(max(sure, default=0)), float(max(rate.hi for rate in rates))
+        # A ratio is of a highest rate above 0: at least one person of all.
+        self._least = 0.5 / people
 
     def ratio(self, low: Sequence[int]) -> Fraction:
         """An upper bound of the largest ratio."""
@@ -322,20 +331,33 @@ class _Search:
 
     def _run(self, low: Sequence[int], value: Callable[[float, float], float], enough: float, *, ratio: bool) -> float:
         # The most promising interval first: a good assignment early cuts the others away.
-        best, pending = -1.0, [(0.0, *self._span)]
+        floor, top = self._span
+        best, pending = -1.0, [(0.0, max(floor, self._least) if ratio else floor, top)]
         while pending and best < enough:
             _, floor, top = heapq.heappop(pending)
-            limit = best + TOLERANCE / 2
-            rates = self._assign(low, max(0.0, limit * floor if ratio else floor + limit), top)
-            if rates is None:
+
+            def beats(limit: float, floor: float = floor, top: float = top) -> float | None:
+                """What an assignment reaches that is as good as the limit in this interval; None without any."""
+                rates = self._assign(low, max(0.0, limit * floor if ratio else floor + limit), top)
+                return None if rates is None else value(min(rates[group] for group in low), max(rates.values()))
+
+            reached = beats(best + TOLERANCE / 2)
+            if reached is None:
                 continue
-            reached = value(min(rates[group] for group in low), max(rates.values()))
             best = max(best, reached)
-            # In so narrow an interval nothing beats the limit by more than half the tolerance.
             if top - floor > TOLERANCE / 2 * (floor if ratio else 1.0) and top - floor > 1e-9:
                 middle = (floor + top) / 2
                 heapq.heappush(pending, (-reached, floor, middle))
                 heapq.heappush(pending, (-reached, middle, top))
+                continue
+            # So narrow an interval has one highest rate, and what the others can be is found by halving.
+            most = 1.0 if ratio else 0.0
+            while most - best > TOLERANCE / 2:
+                reached = beats((best + most) / 2)
+                if reached is None:
+                    most = (best + most) / 2
+                else:
+                    best = max((best + most) / 2, reached)
         return best
 
     def _assign(self, low: Sequence[int], least: float, most: float) -> dict[int, float] | None:

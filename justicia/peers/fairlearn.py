@@ -176,7 +176,7 @@ def _measure_call(
 
     def reasons() -> tuple[str, ...]:
         found = []
-        if (people.counts.n > 0).sum() < 2:
+        if (rows.counts.n > 0).sum() < 2:
             found.append(ONE_GROUP)
         kinds = [kind for kind in ("tpr", "fpr") if kind in people.kinds]
         held = rows.counts.n > 0

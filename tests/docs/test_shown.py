@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import pickle
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
 
 import justicia
 from justicia.cli import main
@@ -30,6 +37,12 @@ _FILES = {
 _NOT_HERE = {"mysolver": "a program of the reader's own"}
 _PROGRAMS = {"--solver sharpssat": "sharpSSAT", "--solver abc": "abc", "for solver in clauses abc": "abc"}
 """Programs that a machine may be without."""
+
+
+@pytest.fixture(autouse=True)
+def _programs_of_this_environment(monkeypatch):
+    """`justicia` is a program, as it is for whoever types these commands."""
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +90,7 @@ def folder(tmp_path_factory):
         f"a {one or other} in a coat" for one, other in zip(images["counterfactual"], shown, strict=True)
     ]
     images.to_csv(path / "images.csv", index=False)
+    _compared(path, hiring.fillna({"race": "White"}))
     labels[["gender"]].to_json(path / "labels.jsonl", orient="records", lines=True)
     spec, *_ = (block.text for block in blocks("docs/generations.md") if "generations.spec/1" in block.text)
     (path / "spec.yml").write_text(spec, encoding="utf-8")
@@ -106,6 +120,19 @@ def _audited(path: Path, rng: np.random.Generator) -> None:
     (path / "images").mkdir()
     for name in ("f1.png", "m2.png", "x3.png"):
         (path / "images" / name).write_bytes(b"")
+
+
+def _compared(path: Path, hiring: pd.DataFrame) -> None:
+    """Two models of the same people, and these people in other files."""
+    for name, rows in {"train.csv": hiring, "test.csv": hiring[::2], "decisions.csv": hiring}.items():
+        rows.to_csv(path / name, index=False)
+    hiring.to_parquet(path / "people.parquet")
+    features, truth = hiring.drop(columns="hired"), hiring["hired"]
+    for name, depth in {"before.pkl": 2, "after.pkl": 4, "model.pkl": 3}.items():
+        text = OneHotEncoder(handle_unknown="ignore")
+        columns = ColumnTransformer([("text", text, ["sex", "race"])], remainder="passthrough")
+        model = Pipeline([("columns", columns), ("tree", DecisionTreeClassifier(max_depth=depth, random_state=0))])
+        (path / name).write_bytes(pickle.dumps(model.fit(features, truth)))
 
 
 def _language(path: Path, rng: np.random.Generator) -> None:
@@ -140,10 +167,7 @@ def _run(command: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> tuple
     """Run a command in the folder."""
     arguments = words(command)
     if arguments is None:
-        search = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        done = subprocess.run(
-            ["bash", "-euc", command], cwd=folder, capture_output=True, text=True, env=os.environ | {"PATH": search}
-        )
+        done = subprocess.run(["bash", "-euc", command], cwd=folder, capture_output=True, text=True)
         return done.returncode, done.stdout, done.stderr
     capfd.readouterr()
     with pytest.raises(SystemExit) as ended:
@@ -214,8 +238,6 @@ class _Tree:
 
 def _names(page: str, mine: Path) -> dict[str, object]:
     """What a page takes as given."""
-    import pickle
-
     people = pd.read_csv(mine / "adult.csv")
     model = pickle.loads((mine / "tree.pkl").read_bytes())
     names: dict[str, object] = {"justicia": justicia, "people": people, "model": model, "table": people}
@@ -229,6 +251,13 @@ def _names(page: str, mine: Path) -> dict[str, object]:
         names["people"] = pd.read_csv(mine / "hiring.csv")
     if page == "docs/howto/audit-generations.md":
         names["frame"] = pd.read_csv(mine / "all.csv")
+    if page == "docs/howto/compare.md":
+        hiring = pd.read_csv(mine / "train.csv")
+        model = pickle.loads((mine / "model.pkl").read_bytes())
+        names |= {"people": hiring, "model": model, "features": hiring.drop(columns="hired")}
+    if page == "docs/howto/scale.md":
+        model = pickle.loads((mine / "model.pkl").read_bytes())
+        names |= {"people": pd.read_csv(mine / "train.csv"), "model": model, "models": [model, model]}
     if page == "docs/bounds.md":
         names |= {"a": 0.05, "G": 10, "k": 3, "n": 40}
     if page == "docs/generations.md":
@@ -254,7 +283,25 @@ def test_python_runs(page, folder, monkeypatch, capfd):
     for command, _ in commands(first)[: _WRITTEN_BEFORE.get(page, 0)] if first else ():
         _run(command, mine, capfd)
     names = _names(page, mine)
-    for block in blocks(page):
-        if block.info == "python":
-            code = compile("\n" * block.line + block.text, page, "exec")
-            exec(code, names)
+    with _cluster(page, mine) as places:
+        for block in blocks(page):
+            if block.info == "python":
+                text = block.text
+                for shown, here in places.items():
+                    text = text.replace(shown, here)
+                exec(compile("\n" * block.line + text, page, "exec"), names)
+
+
+@contextmanager
+def _cluster(page: str, mine: Path) -> Iterator[dict[str, str]]:
+    """What stands here for a cluster and a store that a page speaks of, by their addresses there."""
+    if page != "docs/howto/scale.md":
+        yield {}
+        return
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield {
+            "tcp://scheduler:8786": cluster.scheduler_address,
+            "s3://bucket/people/": str(mine / "people.parquet"),
+        }
+        distributed.default_client().close()

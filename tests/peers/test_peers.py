@@ -109,6 +109,14 @@ def test_fairlearn_by_hand():
     assert (odds.value, odds.ours, odds.agreement) == (0.5, 0.0, "explained")
 
 
+def test_where_outcomes_are_known_in_one_group_alone():
+    numbers = found("fairlearn", people_of([0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1], np.array([0, 0, 1, 1], bool)))
+    odds = numbers["equal_opportunity_difference", "equal_opportunity_difference", None, ""]
+    assert (odds.value, odds.agreement) == (0.0, "explained")
+    assert math.isnan(odds.ours)
+    assert any("with itself" in reason for reason in odds.reasons)
+
+
 def test_a_group_without_negatives_has_false_positive_rate_one_in_aif360():
     numbers = found("aif360", people_of([0, 0, 1, 1], [1, 0, 1, 0], [1, 1, 1, 0]))
     assert numbers["1 - specificity_score", "fpr", 0, ""].value == 1
