@@ -141,5 +141,8 @@ RENAMED = {
     "__builtin__": "builtins",
     "numpy.core.multiarray": "numpy._core.multiarray",
     "numpy.core.numeric": "numpy._core.numeric",
+    "numpy._core._multiarray_umath": "numpy",
+    "numpy.core._multiarray_umath": "numpy",
+    "_loss": "sklearn._loss._loss",
 }
-"""Modules under the names that older pickles and older protocols use."""
+"""Modules under the names that older versions and older protocols use."""

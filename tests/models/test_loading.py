@@ -16,6 +16,8 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     GridSearchCV,
@@ -24,7 +26,14 @@ from sklearn.model_selection import (
     TunedThresholdClassifierCV,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    KBinsDiscretizer,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+)
 from sklearn.tree import DecisionTreeClassifier
 from skops import io as skops_io
 
@@ -265,3 +274,35 @@ def test_another_version_that_cannot_be_loaded_names_both_versions(tmp_path):
     (tmp_path / "m.pkl").write_bytes(data.replace(b"missing_go_to_left", b"missing_go_to_lefs"))
     with pytest.raises(ModelFileError, match=r"made with scikit-learn 1\.0\.2 and this is .*: pip install"):
         load_model(tmp_path / "m.pkl")
+
+
+UFUNCS = "numpy.{}._multiarray_umath"
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "older"),
+    [
+        # scikit-learn 1.6
+        (GradientBoostingClassifier(n_estimators=2), "sklearn._loss._loss\nCyHalfBinomialLoss", "_loss"),
+        # numpy 2.0, and 1
+        (
+            make_pipeline(FunctionTransformer(np.log1p), LogisticRegression()),
+            "numpy\nlog1p",
+            UFUNCS.format("_core"),
+        ),
+        (make_pipeline(FunctionTransformer(np.log1p), LogisticRegression()), "numpy\nlog1p", UFUNCS.format("core")),
+    ],
+    ids=["loss", "ufunc", "ufunc of numpy 1"],
+)
+def test_names_of_older_versions(tmp_path, model, name, older):
+    X = np.arange(40.0).reshape(-1, 1)
+    model.fit(X, X[:, 0] > 20)
+    module, _, attribute = name.partition("\n")
+    content = pickle.dumps(model, protocol=2)
+    held, wanted = (f"c{one}\n{attribute}\n".encode() for one in (module, older))
+    if wanted not in content:
+        assert held in content
+        content = content.replace(held, wanted)
+    (tmp_path / "older.pkl").write_bytes(content)
+    loaded = load_model(tmp_path / "older.pkl").predictor
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
