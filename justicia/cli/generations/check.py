@@ -9,6 +9,9 @@ import click
 
 from justicia.cli.generations.options import asked, command_words, domains, show, spec_options
 from justicia.cli.options import announcing
+from justicia.cli.running import running
+from justicia.progress import stage
+from justicia.words import shown
 
 __all__ = ["check"]
 
@@ -18,6 +21,7 @@ __all__ = ["check"]
 @click.option("--attr", multiple=True, metavar="COLUMN", help="An attribute. Repeatable.  [default: all of the spec]")
 @spec_options
 @click.pass_context
+@running
 def check(context: click.Context, /, data: str, attr: tuple[str, ...], **options: Any) -> int:
     """Check the table in DATA (CSV, JSON lines, Parquet): labels outside their domains, blanks, steps, runs.
 
@@ -28,6 +32,7 @@ def check(context: click.Context, /, data: str, attr: tuple[str, ...], **options
 
     check_targets([options["json_file"]], [data, options["spec"]])
     with announcing(options["quiet"]):
+        stage("checking %s", shown(data))
         report = run(data, attr or None, domain=domains(options["domain"], attr), **asked(options))
         report = replace(report, command=tuple(command_words(context)))
         show(report, options["json_file"])

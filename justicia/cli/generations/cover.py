@@ -8,6 +8,9 @@ import click
 
 from justicia.cli.generations.options import asked, command_words, domains, show, spec_options
 from justicia.cli.options import announcing, names_of
+from justicia.cli.running import running
+from justicia.progress import stage
+from justicia.words import shown
 
 __all__ = ["cover"]
 
@@ -21,6 +24,7 @@ __all__ = ["cover"]
 @spec_options
 @click.option("--all-runs", is_flag=True, help="Print every run, however many there are.")
 @click.pass_context
+@running
 def cover(context: click.Context, /, data: str, **options: Any) -> int:
     """Coverage of value combinations of --t attributes in DATA, run by run.
 
@@ -33,6 +37,7 @@ def cover(context: click.Context, /, data: str, **options: Any) -> int:
     check_targets([options["json_file"]], [data, options["spec"]])
     names = tuple(names_of(options["attrs"]) or ())
     with announcing(options["quiet"]):
+        stage("counting combinations of %s", shown(data))
         report = coverage(
             data,
             names or None,

@@ -8,6 +8,9 @@ import click
 
 from justicia.cli.generations.options import asked, betas, command_words, conditions, domains, show, spec_options
 from justicia.cli.options import announcing, names_of
+from justicia.cli.running import running
+from justicia.progress import stage
+from justicia.words import shown
 
 __all__ = ["seq"]
 
@@ -32,6 +35,7 @@ __all__ = ["seq"]
 @spec_options
 @click.option("--all-runs", is_flag=True, help="Print every run, however many there are.")
 @click.pass_context
+@running
 def seq(context: click.Context, /, data: str, attr: tuple[str, ...], **options: Any) -> int:
     """Judge the sequences in DATA (CSV, JSON lines, Parquet), run by run: least beta, verdict, widest gap.
 
@@ -48,6 +52,7 @@ def seq(context: click.Context, /, data: str, attr: tuple[str, ...], **options: 
     questions = [tuple(names_of(text) or ()) for text in attr]
     names = tuple(dict.fromkeys(name for question in questions for name in question))
     with announcing(options["quiet"]):
+        stage("judging %s", shown(data))
         report = sequence(
             data,
             questions or None,
