@@ -1,6 +1,6 @@
 """Signals and limits of a whole command: Ctrl-C, requests to end, a time that is over, memory that has run out.
 
-Whoever narrows bounds listens (`justicia.solvers.interruption`), and what is known by then is the answer. Where nobody
+Whoever narrows bounds listens (`justicia.hearing`), and what is known by then is the answer. Where nobody
 listens the command ends, by an exception in the main thread, so that whatever was begun is cleaned up. A thread looks
 on: it ends the process when the main thread does not get to Python's signal handler, or does not come to an end. Where
 a library holds the interpreter all along, the guard's kill is the last resort, for limits alone.
@@ -22,7 +22,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from justicia.cli.ending import Ending, Stop, interrupted
-from justicia.solvers.interruption import heard_elsewhere, is_listening, press
+from justicia.hearing import heard_elsewhere, is_listening, press
 
 __all__ = ["GRACE", "LEFT", "Signals"]
 

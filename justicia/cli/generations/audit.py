@@ -11,7 +11,6 @@ from justicia.cli.generations.options import asked, betas, command_words, condit
 from justicia.cli.options import announcing
 from justicia.cli.outputs import answer, show_made, write_reports
 from justicia.cli.running import running
-from justicia.progress import stage
 
 __all__ = ["audit"]
 
@@ -73,7 +72,6 @@ def audit(context: click.Context, /, data: str, **options: Any) -> int:
             logger.warning(
                 "no requirement is named, by --require or in the spec: %s has no test case", targets["junit"]
             )
-        stage("reading the table")
         report = run(
             data,
             spec,
