@@ -187,14 +187,14 @@ SCENES = (
     Scene(
         "verify, bounds",
         ("verify", "--model", "boosting.pkl", *_PEOPLE, "--population", "tree", "--tolerance", "1e-12", "--time-limit",
-         "20", "--json", "a.json", "--html", "a.html", "--log", "a.log"),
+         "4", "--json", "a.json", "--html", "a.html", "--log", "a.log"),
         {name: _AUDIT[name] for name in ("a.json", "a.html", "a.log")},
         grows=("a.log",),
     ),
     Scene(
         "verify, an outside solver that hangs",
         ("verify", "--model", "tree.pkl", *_PEOPLE, "--population", "independent", "--solver-command",
-         f"{sys.executable} -S hanging.py {{file}}", "--time-limit", "8", "--json", "a.json"),
+         f"{sys.executable} -S hanging.py {{file}}", "--time-limit", "0.5", "--json", "a.json"),
         {"a.json": _AUDIT["a.json"]},
     ),
     Scene(

@@ -9,8 +9,6 @@ import click
 from justicia.cli.options import announcing, delimiter_of, named_list, note
 from justicia.cli.outputs import answer
 from justicia.cli.running import running
-from justicia.progress import stage
-from justicia.words import shown
 
 __all__ = ["answers"]
 
@@ -71,7 +69,6 @@ def answers(data: str, **options: Any) -> int:
             rules = read_rules("gender", **asked)
         else:
             rules = read_rules([_rule(text) for text in options["rules_given"]], **asked)
-        stage("labelling %s", shown(data))
         made = label_answers(
             data,
             rules,

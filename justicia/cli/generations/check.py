@@ -10,8 +10,6 @@ import click
 from justicia.cli.generations.options import asked, command_words, domains, show, spec_options
 from justicia.cli.options import announcing
 from justicia.cli.running import running
-from justicia.progress import stage
-from justicia.words import shown
 
 __all__ = ["check"]
 
@@ -32,7 +30,6 @@ def check(context: click.Context, /, data: str, attr: tuple[str, ...], **options
 
     check_targets([options["json_file"]], [data, options["spec"]])
     with announcing(options["quiet"]):
-        stage("checking %s", shown(data))
         report = run(data, attr or None, domain=domains(options["domain"], attr), **asked(options))
         report = replace(report, command=tuple(command_words(context)))
         show(report, options["json_file"])

@@ -9,8 +9,6 @@ import click
 from justicia.cli.generations.options import asked, command_words, domains, show, spec_options
 from justicia.cli.options import announcing, names_of
 from justicia.cli.running import running
-from justicia.progress import stage
-from justicia.words import shown
 
 __all__ = ["cover"]
 
@@ -37,7 +35,6 @@ def cover(context: click.Context, /, data: str, **options: Any) -> int:
     check_targets([options["json_file"]], [data, options["spec"]])
     names = tuple(names_of(options["attrs"]) or ())
     with announcing(options["quiet"]):
-        stage("counting combinations of %s", shown(data))
         report = coverage(
             data,
             names or None,

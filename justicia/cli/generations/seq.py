@@ -9,8 +9,6 @@ import click
 from justicia.cli.generations.options import asked, betas, command_words, conditions, domains, show, spec_options
 from justicia.cli.options import announcing, names_of
 from justicia.cli.running import running
-from justicia.progress import stage
-from justicia.words import shown
 
 __all__ = ["seq"]
 
@@ -52,7 +50,6 @@ def seq(context: click.Context, /, data: str, attr: tuple[str, ...], **options: 
     questions = [tuple(names_of(text) or ()) for text in attr]
     names = tuple(dict.fromkeys(name for question in questions for name in question))
     with announcing(options["quiet"]):
-        stage("judging %s", shown(data))
         report = sequence(
             data,
             questions or None,
