@@ -206,7 +206,6 @@ def _prepare(target: Path, content: bytes) -> _Prepared:
     digest = hashlib.sha256(content).hexdigest() if is_told() else None
     prepared = _Prepared(target, descriptor, temporary, folder, len(content), digest)
     try:
-        _lock(descriptor)
         if target.exists():
             named = temporary if temporary is not None and os.chmod not in os.supports_fd else descriptor
             os.chmod(named, target.stat().st_mode & 0o777)
@@ -222,14 +221,22 @@ def _prepare(target: Path, content: bytes) -> _Prepared:
 
 
 def _opened(target: Path) -> tuple[int, Path | None]:
-    """A new file: without a name where the system has such, so that a kill leaves nothing behind."""
+    """A new file with a lock: without a name where the system has such, so that a kill leaves nothing behind."""
     flags = os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     if _LINKS:
         with contextlib.suppress(OSError):
             # Not every file system has them; whatever else is wrong is found out once more below.
-            return os.open(target.parent, flags | os.O_TMPFILE, 0o666), None
-    temporary = target.with_name(_own_name(target))
-    return os.open(temporary, flags | os.O_CREAT | os.O_EXCL, 0o666), temporary
+            descriptor = os.open(target.parent, flags | os.O_TMPFILE, 0o666)
+            _lock(descriptor)
+            return descriptor, None
+    while True:
+        temporary = target.with_name(_own_name(target))
+        descriptor = os.open(temporary, flags | os.O_CREAT | os.O_EXCL, 0o666)
+        _lock(descriptor)
+        if temporary.exists():
+            return descriptor, temporary
+        # Another writer took it for one that was left, before it had a lock.
+        os.close(descriptor)
 
 
 _LINKS = hasattr(os, "O_TMPFILE") and os.link in os.supports_dir_fd and Path("/proc/self/fd").is_dir()
@@ -253,7 +260,8 @@ def _lock(descriptor: int) -> None:
     except ImportError:
         return
     with contextlib.suppress(OSError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Whoever looks whether the file was left holds a lock for a moment.
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def _remove_left(target: Path) -> None:
