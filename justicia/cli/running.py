@@ -86,17 +86,19 @@ def running(command: Callable[..., Any]) -> Callable[..., Any]:
 def _run(command: Callable[[], Any], max_time: float | None, max_memory: int | None, log_file: str | None) -> Any:
     from justicia.errors import InputError
     from justicia.run_log import RunLog
-    from justicia.writing import check_different, check_target
+    from justicia.writing import check_target
 
     context = click.get_current_context()
     if log_file is not None:
-        named = [value for value in context.params.values() if isinstance(value, str)]
+        # Whatever else is named is read, or written by somebody else.
+        rest = [value for name, value in context.params.items() if name != "log_file"]
+        named = [one for value in rest for one in (value if isinstance(value, tuple) else [value])]
+        for one in named:
+            if isinstance(one, str) and os.path.realpath(one) == os.path.realpath(log_file):
+                raise InputError(f"{log_file} is named for something else, too: name another file for --log")
         if log_file == "-":
             raise InputError("standard output carries the answer: name a file for --log, such as /dev/stderr")
-        check_target(log_file, [value for value in named if value != log_file and os.path.isfile(value)])
-        # A file that is named twice is an input, or another output.
-        if named.count(log_file) > 1:
-            check_different([log_file, log_file])
+        check_target(log_file)
     words = ["justicia", *(sys.argv[1:] if context.find_root().obj is None else context.find_root().obj)]
     with (
         Signals() as signals,

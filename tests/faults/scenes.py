@@ -187,7 +187,7 @@ SCENES = (
     Scene(
         "verify, bounds",
         ("verify", "--model", "boosting.pkl", *_PEOPLE, "--population", "tree", "--tolerance", "1e-12", "--time-limit",
-         "4", "--json", "a.json", "--html", "a.html", "--log", "a.log"),
+         "1", "--json", "a.json", "--html", "a.html", "--log", "a.log"),
         {name: _AUDIT[name] for name in ("a.json", "a.html", "a.log")},
         grows=("a.log",),
     ),
