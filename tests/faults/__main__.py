@@ -6,6 +6,7 @@ Root mounts a small file system for full disks; others leave those out. It takes
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -25,6 +26,8 @@ def main() -> None:
     parser.add_argument("--moments", type=int, default=4, help="of every signal and command")
     parser.add_argument("--write", type=Path, help="a page whose table is replaced")
     asked = parser.parse_args()
+    # A request to end is an exception, so that the disk is taken away.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     seen: list[Seen] = []
     with tempfile.TemporaryDirectory(prefix="faults-") as name, small_disk() as disk:
         inputs = Path(name) / "inputs"
