@@ -26,10 +26,10 @@ MARK = "JUSTICIA_RUN"
 
 _TICK = 0.1
 _ROUNDS = 20
-_MORE = 1.2
+_MORE = 1.5
 """Times the limit of memory: beyond that nothing is waited for."""
-_GRACE = 3.0
-"""Seconds in which the process may end by itself when memory has run out."""
+_GRACE = 5.0
+"""Seconds in which the process may end by itself when memory has run out; it gives itself fewer."""
 
 
 def main() -> None:
