@@ -1,11 +1,14 @@
 """All faults: ``python -m tests.faults [--scenes NAME] [--seed 0] [--moments 4] [--write docs/faults.md]``.
 
-Root mounts a small file system for full disks; others leave those out. It takes half an hour on two cores.
+Root mounts a small file system for full disks; others leave those out. It takes an hour on two cores. With ``--keep
+FILE`` what was seen is added to a file, and several runs, each of some commands, make one table.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import json
 import signal
 import sys
 import tempfile
@@ -24,6 +27,7 @@ def main() -> None:
     parser.add_argument("--faults", default="", help="only those whose name holds this")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--moments", type=int, default=4, help="of every signal and command")
+    parser.add_argument("--keep", type=Path, help="JSON lines of what was seen, added to")
     parser.add_argument("--write", type=Path, help="a page whose table is replaced")
     asked = parser.parse_args()
     # A request to end is an exception, so that the disk is taken away.
@@ -42,12 +46,18 @@ def main() -> None:
                     continue
                 one = inject(scene, inputs, fault, usual, disk)
                 seen.append(one)
+                if asked.keep is not None:
+                    with asked.keep.open("a") as file:
+                        file.write(json.dumps(dataclasses.asdict(one)) + "\n")
                 said = "; ".join(one.faults) or "as it should be"
                 print(f"{one.scene} | {one.fault} | {one.code} | {one.line[:100]} | {said}", flush=True)
     wrong = [one for one in seen if one.faults]
     print(f"{len(seen)} faults injected, {len(wrong)} not as it should be")
     if asked.write is not None:
-        write_page(asked.write, seen)
+        kept = seen
+        if asked.keep is not None:
+            kept = [Seen(**json.loads(line)) for line in asked.keep.read_text().splitlines()]
+        write_page(asked.write, kept)
     sys.exit(1 if wrong else 0)
 
 
