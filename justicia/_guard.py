@@ -27,7 +27,9 @@ MARK = "JUSTICIA_RUN"
 _TICK = 0.1
 _ROUNDS = 20
 _MORE = 1.5
-"""Times the limit of memory: beyond that nothing is waited for."""
+"""Times the limit of memory: beyond that the process may only end by itself at once."""
+_AT_ONCE = 1.0
+"""Seconds that it has then."""
 _GRACE = 5.0
 """Seconds in which the process may end by itself when memory has run out; it gives itself fewer."""
 
@@ -105,7 +107,7 @@ class Watcher:
             self._reached = now
             with contextlib.suppress(OSError):
                 os.write(1, json.dumps({"memory": used}).encode() + b"\n")
-        if used > _MORE * most or now - self._reached > _GRACE:
+        if now - self._reached > (_AT_ONCE if used > _MORE * most else _GRACE):
             self._end("memory", used)
 
     def _end(self, what: str, used: int | None) -> None:

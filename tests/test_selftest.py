@@ -78,8 +78,8 @@ def test_a_formula_solver_that_is_wrong_is_found(monkeypatch):
 
     right = selftest.solve_clauses
 
-    def wrong(formula, limit):
-        held = right(formula, limit)
+    def wrong(formula, limit, interruption):
+        held = right(formula, limit, interruption)
         return replace(held, value=Enclosure(min(held.value.lo + 0.01, 1.0), 1.0))
 
     monkeypatch.setattr(selftest, "solve_clauses", wrong)

@@ -226,7 +226,8 @@ def _run(scene: Scene, folder: Path, fault: Fault, usual: float) -> Seen:
         faults.append(f"exit code {process.returncode}: {text[-500:]}")
     if process.returncode == 2 and not said and fault.stderr == "pipe":
         faults.append("exit code 2 without a line")
-    if scene.stdout is not None and process.returncode in scene.codes and fault.stdout == "pipe":
+    # A line says why there is no answer, also with the exit code of a question that is undecided.
+    if scene.stdout is not None and process.returncode in scene.codes and not said and fault.stdout == "pipe":
         _whole(faults, "standard output", scene.stdout, out)
     return Seen(scene.name, fault.name, process.returncode, said[0] if said else "", faults)
 
