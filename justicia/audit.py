@@ -30,7 +30,7 @@ from justicia.inputs import (
     settle_inputs,
 )
 from justicia.metrics import check_filters, parse_reference, reference_positions
-from justicia.progress import stage
+from justicia.progress import stage, told
 from justicia.questions import Question
 from justicia.ranges import judge_with_ranges
 from justicia.remaining import as_mediators, check_mediators, remaining_rates
@@ -262,6 +262,7 @@ def verify(
         if rows.drops:
             seen, kept = drop_missing(seen, cut)
         table, frame = seen.table, seen.frame
+        told("rows", table=table.source, rows=table.n_read, used=table.n_rows, dropped=table.dropped)
         fitted = models.with_native_categories(seen.fitted, frame)
         roles = tables.assign_roles(
             table,
@@ -351,7 +352,7 @@ def verify(
             groupings.append(replace(compared, cross_check=checked))
         warn_of_weakness(groupings, roles, check, asked=inputs.label is not None, repeats=table.repeats)
         warn_of_programs(groupings)
-        warn_of_width(groupings, tolerance, time_limit, interrupted=question.effort.interruption.pressed)
+        warn_of_width(groupings, tolerance, time_limit, interruption=question.effort.interruption)
         warn_of_fit(groupings, given=file is not None)
         laid_out = None
         if missing == "bounds" or layout is not None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from justicia import encoders, tables
     from justicia.comparison import GroupingAudit
+    from justicia.solvers.interruption import Interruption
 
 __all__ = ["warn_of_fit", "warn_of_programs", "warn_of_weakness", "warn_of_width"]
 
@@ -27,7 +28,7 @@ _WEAK_ASSOCIATION = 0.05
 
 
 def warn_of_width(
-    groupings: Sequence[GroupingAudit], tolerance: float, time_limit: float | None, *, interrupted: bool
+    groupings: Sequence[GroupingAudit], tolerance: float, time_limit: float | None, interruption: Interruption
 ) -> None:
     """Say when bounds are wider than was asked for, and why."""
     held = [
@@ -40,8 +41,8 @@ def warn_of_width(
     if widest <= tolerance + EXACT:
         return
     stopped = {one for grouping in groupings for one in grouping.stopped}
-    if interrupted:
-        why = "interrupted"
+    if interruption.pressed:
+        why = interruption.reason
     elif "program" in stopped:
         why = "the outside solver gave no answer to all questions"
     elif "memory" in stopped:

@@ -33,6 +33,7 @@ from justicia.metrics import (
     parse_reference,
     reference_positions,
 )
+from justicia.progress import stage, told
 from justicia.ranges import judge_with_ranges
 from justicia.solvers import DELTA
 from justicia.speaking import speaks_keywords
@@ -302,6 +303,8 @@ def audit_decisions(
         edges = tables.check_bins(bins or {}, found)
         if missing == "drop":
             table, weights = drop_unknown(table, weights, found, suppress_below)
+        told("rows", table=table.source, rows=table.n_read, used=table.n_rows, dropped=table.dropped)
+        stage("measuring the decisions")
         rules, median_of = read_outcomes(table, decision, score, threshold, favorable, label, layout)
         truth = None
         if label is not None:

@@ -22,7 +22,7 @@ from justicia.population.networks import Network, check_possible, file_of_networ
 from justicia.population.networks.mixed import spelled
 from justicia.population.networks.population import GivenNetwork
 from justicia.population.stored import PopulationFile, StoredGrouping, StoredLabel, Table
-from justicia.progress import stage
+from justicia.progress import stage, told
 from justicia.report.times import fixed_time
 from justicia.speaking import speaks_keywords
 from justicia.tables.one_hot import collapse, settle_one_hot
@@ -162,6 +162,7 @@ def fit_population(
     )
     if not domain.features:
         raise TableError("no column of the table is left to be a feature of the population")
+    told("rows", table=table.source, rows=table.n_read, used=table.n_rows, dropped=table.dropped)
     _announce_cells(domain, cells)
     groups = [tables.group_rows(table.people, columns, bins=edges, missing=missing) for columns in found]
     outcome, strata = _strata(table, label, favorable)

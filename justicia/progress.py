@@ -10,12 +10,13 @@ from typing import Any
 
 from justicia.words import shown
 
-__all__ = ["Bar", "stage"]
+__all__ = ["Bar", "is_told", "stage", "stop_bar", "told"]
 
 PATIENCE = 2.0
 """Seconds after which a stage is shown."""
 
 logger = logging.getLogger("justicia.stages")
+facts = logging.getLogger("justicia.facts")
 
 
 def stage(text: str, *arguments: object) -> None:
@@ -28,6 +29,24 @@ def stage(text: str, *arguments: object) -> None:
     *arguments : object
     """
     logger.debug(text, *arguments)
+
+
+def told(what: str, **held: object) -> None:
+    """Say a fact that the log of a run keeps: files that were written, rows that were read.
+
+    Parameters
+    ----------
+    what : str
+        In a word.
+    **held : object
+        By name, as JSON has it.
+    """
+    facts.debug(what, extra={"held": held})
+
+
+def is_told() -> bool:
+    """Whether somebody keeps facts."""
+    return facts.isEnabledFor(logging.DEBUG)
 
 
 class _Stages(logging.Handler):
@@ -43,7 +62,8 @@ class Bar:
     """Context manager that shows on a terminal what is being done, and how far it is where that is known.
 
     Stages are shown once the whole has taken two seconds; `show` from the first time that there is something to show.
-    Nothing else may be written to standard output meanwhile.
+    Before something else is written to standard output it is taken away, by `stop_bar`. Inside of another one it is
+    the other one.
 
     Parameters
     ----------
@@ -51,7 +71,10 @@ class Bar:
         Nothing is shown otherwise, nor where standard error is no terminal.
     """
 
+    _current: Bar | None = None
+
     def __init__(self, wanted: bool = True) -> None:
+        self._outer: Bar | None = None
         self._wanted = wanted and sys.stderr is not None and sys.stderr.isatty()
         self._lock = threading.RLock()
         self._progress: Any = None
@@ -62,6 +85,10 @@ class Bar:
         self._level = logging.NOTSET
 
     def __enter__(self) -> Bar:
+        self._outer = Bar._current
+        if self._outer is not None:
+            return self
+        Bar._current = self
         if self._wanted:
             self._level = logger.level
             logger.setLevel(logging.DEBUG)
@@ -74,6 +101,9 @@ class Bar:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._outer is not None:
+            return
+        Bar._current = None
         if self._timer is not None:
             logger.removeHandler(self._handler)
             logger.setLevel(self._level)
@@ -88,6 +118,9 @@ class Bar:
 
     def show(self, text: str, done: float) -> None:
         """Move the bar."""
+        if self._outer is not None:
+            self._outer.show(text, done)
+            return
         if not self._wanted:
             return
         with self._lock:
@@ -98,7 +131,7 @@ class Bar:
             self._progress.update(self._task, description=shown(text, 300), completed=done)
 
     def stop(self) -> None:
-        """Take the bar away."""
+        """Take the bar away, for good."""
         if self._timer is not None:
             self._timer.cancel()
         with self._lock:
@@ -124,3 +157,9 @@ class Bar:
         self._progress.remove_task(self._task)
         self._task = self._progress.add_task(shown(self._text, 300), total=total)
         self._measured = total is not None
+
+
+def stop_bar() -> None:
+    """Take away the bar that is shown, for good: something is written now."""
+    if Bar._current is not None:
+        Bar._current.stop()

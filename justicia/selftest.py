@@ -16,6 +16,7 @@ from justicia.errors import InputError, JusticiaError
 from justicia.random_cases import FAMILIES, random_case, random_formula, value_by_enumeration
 from justicia.solvers import Effort, external, solve_clauses
 from justicia.solvers.external import External
+from justicia.solvers.interruption import Interruption
 from justicia.ssat import Formula
 from justicia.words import counted, shown
 
@@ -105,7 +106,8 @@ def run_selftest(
     Parameters
     ----------
     seconds : float
-        When they are over, the question at hand is the last one. Every engine gets one question at least.
+        When they are over, the question at hand is the last one. Every engine gets one question at least. Ctrl-C ends
+        it sooner, and what was counted by then is the answer.
     seed : int
         Of the questions.
     most : int, optional
@@ -128,27 +130,29 @@ def run_selftest(
         absent=tuple(name for name in external.NAMES if name not in outside),
     )  # fmt: skip
     families = len(FAMILIES) + 1
-    for number in count():
-        spent = time.perf_counter() - start
-        over = spent > seconds
-        if progress is not None:
-            progress(f"{counted(number, 'question')} asked", min(spent / seconds, 1.0))
-        if (over and number >= 2 * families) or (most is not None and number >= most):
-            break
-        if number % families < len(FAMILIES):
-            _ask_rates(run, FAMILIES[number % families], number, outside)
-        else:
-            _ask_formula(run, number, outside)
+    # Ctrl-C ends all of it, and not the one engine that is asked then.
+    with Interruption() as interruption:
+        for number in count():
+            spent = time.perf_counter() - start
+            over = spent > seconds
+            if progress is not None:
+                progress(f"{counted(number, 'question')} asked", min(spent / seconds, 1.0))
+            if interruption.pressed or (over and number >= 2 * families) or (most is not None and number >= most):
+                break
+            if number % families < len(FAMILIES):
+                _ask_rates(run, FAMILIES[number % families], number, outside, interruption)
+            else:
+                _ask_formula(run, number, outside, interruption)
     return SelfTest(run.tallies, run.mismatches, time.perf_counter() - start, seed, run.absent)
 
 
-def _ask_rates(run: SelfTest, family: str, number: int, outside: tuple[str, ...]) -> None:
+def _ask_rates(run: SelfTest, family: str, number: int, outside: tuple[str, ...], interruption: Interruption) -> None:
     """A population and a decision: every group's rate, by every engine that takes it."""
     case = random_case(family, [run.seed % 2**32, number])
     asked = Formula(case.population, case.decision)
     search = "learn" if number // (len(FAMILIES) + 1) % 3 == 2 else "enumerate"
     engines: list[tuple[str, Callable[[], solvers.Solution]]] = []
-    effort = Effort(search, _LIMIT, _TOLERANCE)
+    effort = Effort(search, _LIMIT, _TOLERANCE, interruption=interruption)
     for name, engine in solvers.ENGINES.items():
         if engine.takes(case.decision):
             engines.append((name, partial(engine.solve, asked, effort)))
@@ -180,17 +184,17 @@ def _ask_rates(run: SelfTest, family: str, number: int, outside: tuple[str, ...]
                     _note(run, name, ends, float(extreme), f"{what}, extreme group", counts=False)
 
 
-def _ask_formula(run: SelfTest, number: int, outside: tuple[str, ...]) -> None:
+def _ask_formula(run: SelfTest, number: int, outside: tuple[str, ...], interruption: Interruption) -> None:
     """A formula with any prefix."""
     formula = random_formula([run.seed % 2**32, number])
     truth = value_by_enumeration(formula)
     what = f"formula; seed {run.seed}, question {number}"
-    value = solve_clauses(formula, _LIMIT).value
+    value = solve_clauses(formula, _LIMIT, interruption).value
     _note(run, "clauses", (float(value.lo), float(value.hi)), truth, what)
     for name in outside:
         other = external.outside_solver(name)
         if other.refuses(formula) is None:
-            reply = other.ask(formula, _LIMIT)
+            reply = other.ask(formula, _LIMIT, interruption)
             _note(run, name, external.enclosed(reply) if reply.answered else (0.0, 1.0), truth, what)
 
 

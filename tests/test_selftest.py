@@ -10,6 +10,7 @@ import pytest
 from justicia import selftest
 from justicia.cli import main
 from justicia.errors import InputError
+from justicia.hearing import press
 from justicia.random_cases import FAMILIES, enumerated, random_case, random_formula, value_by_enumeration
 from justicia.selftest import run_selftest
 from justicia.solvers import ENGINES, external
@@ -77,8 +78,8 @@ def test_a_formula_solver_that_is_wrong_is_found(monkeypatch):
 
     right = selftest.solve_clauses
 
-    def wrong(formula, limit):
-        held = right(formula, limit)
+    def wrong(formula, limit, interruption):
+        held = right(formula, limit, interruption)
         return replace(held, value=Enclosure(min(held.value.lo + 0.01, 1.0), 1.0))
 
     monkeypatch.setattr(selftest, "solve_clauses", wrong)
@@ -107,3 +108,18 @@ def test_command(capsys, monkeypatch, tmp_path):
 def test_no_time_is_refused():
     with pytest.raises(InputError, match="asks nothing"):
         run_selftest(0)
+
+
+def test_an_interruption_ends_all_of_it_and_not_one_engine():
+    asked = []
+
+    def show(text, done):
+        asked.append(text)
+        if len(asked) == 3:
+            assert press()
+
+    run = run_selftest(600.0, progress=show)
+    assert asked[-1].startswith("2 questions")
+    assert len(asked) == 3
+    assert run.mismatches == []
+    assert not press()

@@ -1,15 +1,17 @@
 """The command line: one module a command, no logic.
 
 Standard output carries the answer; announcements, warnings and errors go to standard error. Exit codes: 0 done and
-every requirement met, 1 a requirement is breached, 2 bad call or bad input, 3 undecided or interrupted, 4 the encoding
-does not reproduce the model, or a cross-check or the self-test disagrees.
+every requirement met, 1 a requirement is breached, 2 bad call or bad input, 3 undecided, also when a limit of time or
+memory that was set ends the command before there is an answer, 4 the encoding does not reproduce the model, or a
+cross-check or the self-test disagrees; 129, 130 and 143 when SIGHUP, Ctrl-C or SIGTERM end it so.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,15 +19,15 @@ from justicia._version import __version__
 from justicia.cli.compare import compare
 from justicia.cli.datasets import datasets
 from justicia.cli.encode import encode
+from justicia.cli.ending import Ending, ending_of, gone, pacify, say_line
 from justicia.cli.generations import generations
 from justicia.cli.population import population
 from justicia.cli.report import report
 from justicia.cli.selftest import selftest
+from justicia.cli.signals import Signals
 from justicia.cli.solve import solve
 from justicia.cli.verify import verify
-from justicia.errors import JusticiaError
 from justicia.speaking import speaking_options
-from justicia.words import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,47 +56,65 @@ cli.add_command(generations)
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit with its code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in words
+    _take_closed()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    try:
-        with speaking_options():
-            code = cli.main(words, prog_name="justicia", standalone_mode=False, obj=words)
-        if sys.stdout is not None:
-            sys.stdout.flush()
-        sys.exit(code if isinstance(code, int) else 0)
-    except JusticiaError as error:
-        if debug:
-            raise
-        _fail(str(error), error.exit_code)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        sys.exit(2)
-    except click.ClickException as error:
-        context = getattr(error, "ctx", None)
-        hint = f" (see {context.command_path} --help)" if context is not None else ""
-        _fail(f"{error.format_message()}{hint}", 2)
-    except (click.Abort, KeyboardInterrupt):
-        _fail("interrupted", 3)
-    except BrokenPipeError:
-        # The reader of standard output has gone; nothing is left to say.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.exit(0)
-    except OSError as error:
-        if debug:
-            raise
-        where = f" {error.filename}" if error.filename else ""
-        _fail(f"cannot read or write{where}: {error.strerror or error}", 2)
-    except MemoryError:
-        _fail("out of memory: audit fewer rows or columns at a time", 2)
-    except Exception as error:
-        if debug:
-            raise
-        _fail(f"unexpected {type(error).__name__}: {error}; please report it with the output of --debug", 2)
+    ending = Ending("done", 0)
+    with Signals() as signals:
+        try:
+            code = _run(words)
+            ending = Ending("done", code if isinstance(code, int) else 0)
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            ending = Ending("failed", 2)
+        except BrokenPipeError:
+            # The reader of standard output has gone; nothing is left to say.
+            pacify(1)
+        except BaseException as error:
+            # What is raised while the command is being ended is no fault of its own.
+            ending = ending_of(error) if signals.stop is None else signals.stop.ending
+            if "--debug" in words and ending.outcome == "failed" and not isinstance(error, click.ClickException):
+                raise
+        ending = _delivered(ending)
+        if ending.line is not None:
+            say_line(ending.line)
+    sys.exit(ending.code)
 
 
-def _fail(message: str, code: int) -> None:
-    line = shown(" ".join(message.split()), 2000)
-    click.echo(f"justicia: {line}", err=True)
-    sys.exit(code)
+def _run(words: list[str]) -> Any:
+    """The command's own exit code.
+
+    Click's own `main` would end with 1, which means a breach here, when the reader of standard output has gone.
+    """
+    with speaking_options():
+        if "_JUSTICIA_COMPLETE" in os.environ:
+            return cli.main(words, prog_name="justicia")
+        try:
+            with cli.make_context("justicia", words, obj=words) as context:
+                return cli.invoke(context)
+        except click.exceptions.Exit as left:
+            return left.exit_code
+
+
+def _delivered(ending: Ending) -> Ending:
+    """Write what is left in standard output and standard error, which may be impossible."""
+    for descriptor, stream in ((1, sys.stdout), (2, sys.stderr)):
+        try:
+            if stream is not None:
+                stream.flush()
+        except (OSError, ValueError) as error:
+            pacify(descriptor)
+            if descriptor == 1 and ending.line is None and isinstance(error, OSError) and not gone(error):
+                ending = Ending("failed", 2, f"cannot write to standard output: {error.strerror}")
+    return ending
+
+
+def _take_closed() -> None:
+    """Open what was closed (0, 1, 2), so that no file of ours gets its number, and what is written for it."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.open(os.devnull, os.O_RDWR)

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
-from justicia.cli.outputs import write_reports
+from justicia.cli.outputs import answer, write_reports
+from justicia.cli.running import RUN_OPTIONS, running
 from justicia.cli.sections import SectionedCommand
 from justicia.progress import Bar
 
@@ -25,6 +26,7 @@ class _Compare(SectionedCommand):
             ),
             "How it is answered": ("population", "tolerance", "time_limit", "confidence", "seed"),
             "Where the answer goes": ("json_file", "html_file", "all_groups", "quiet"),
+            "The run": RUN_OPTIONS,
             "How the table is read": ("one_hot", "na", "delimiter", "encoding"),
         }
     )
@@ -84,7 +86,9 @@ class _Compare(SectionedCommand):
     help="The distribution that verified rates are about; with a FILE, the same one for both models.",
 )
 @click.option("--tolerance", type=float, metavar="WIDTH", help="Width to which rates are bounded.")
-@click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Then bounds are the answer.")
+@click.option(
+    "--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Of one answer; then bounds are it."
+)
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals of the rows' rates.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the comparison as JSON; - for standard output.")
 @click.option("--html", "html_file", metavar="FILE", help="Write the comparison as HTML; - for standard output.")
@@ -96,6 +100,7 @@ class _Compare(SectionedCommand):
 @click.option("--quiet", is_flag=True, help="Do not announce what was found.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
+@running
 def compare(context: click.Context, /, **options: Any) -> int:
     """Put a model's audit beside AIF360's and Fairlearn's numbers, or beside another model's.
 
@@ -135,8 +140,8 @@ def compare(context: click.Context, /, **options: Any) -> int:
             progress=bar.show,
             **options,
         )
-    text = write_reports(found, targets)
-    click.echo(_text(found, all_groups) if text is None else text, nl=False)
+        text = write_reports(found, targets)
+    answer(_text(found, all_groups) if text is None else text)
     return int(found.exit_code)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from justicia.cli.outputs import answer, answering
+
 __all__ = ["datasets"]
 
 
@@ -28,7 +30,8 @@ def datasets(context: click.Context) -> None:
         table.add_row(*(Text(cell) for cell in cells))
     console = Console()
     console.width = console.width if console.is_terminal else 140
-    console.print(table)
+    with answering():
+        console.print(table)
 
 
 @click.command()
@@ -37,7 +40,7 @@ def export(name: str) -> None:
     """Write the data set NAME to standard output as CSV."""
     from justicia import datasets as bundled
 
-    click.echo(bundled.csv_bytes(name), nl=False)
+    answer(bundled.csv_bytes(name))
 
 
 datasets.add_command(export)

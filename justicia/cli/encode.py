@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
-from justicia.progress import Bar
+from justicia.cli.outputs import answer
+from justicia.cli.running import running
 
 __all__ = ["encode"]
 
@@ -39,6 +40,7 @@ _QUESTIONS = {"most_favored": "most favored", "least_favored": "least favored", 
 @click.option("--trust-model", is_flag=True, help="Load whatever the model file holds; runs code of whoever made it.")
 @click.option("--quiet", is_flag=True, help="Do not announce what was found.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@running
 def encode(**options: Any) -> int:
     """Write how often MODEL says yes to the groups of people in DATA as an SDIMACS formula.
 
@@ -59,7 +61,7 @@ def encode(**options: Any) -> int:
     options.pop("debug")
     sensitive, one_hot = options.pop("sensitive"), options.pop("one_hot")
     quiet = options.pop("quiet")
-    with announcing(quiet), Bar(not quiet):
+    with announcing(quiet):
         encoded = run(
             options.pop("model"),
             options.pop("data"),
@@ -74,7 +76,7 @@ def encode(**options: Any) -> int:
         )
         text = encoded.to_sdimacs(digits)
     if out in (None, "-"):
-        click.echo(text, nl=False)
+        answer(text)
     else:
         write_whole(out, text)
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, overload
 
 import click
@@ -20,6 +20,7 @@ __all__ = [
     "named_list",
     "named_lists",
     "names_of",
+    "note",
     "outside_options",
     "table_options",
     "with_options",
@@ -103,6 +104,12 @@ def outside_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_options(command, _OUTSIDE)
 
 
+def note(text: str) -> None:
+    """Say something on standard error; when nobody reads that, nothing."""
+    with suppress(OSError, ValueError):
+        click.echo(f"note: {text}", err=True)
+
+
 class _Announcer(logging.Handler):
     """Writes each announcement and warning once, to standard error."""
 
@@ -115,7 +122,9 @@ class _Announcer(logging.Handler):
         if text not in self._said:
             self._said.add(text)
             kind = "warning" if record.levelno >= logging.WARNING else "note"
-            click.echo(f"{kind}: {shown(text, 1000)}", err=True)
+            # Nobody may read them; the answer is what is asked for.
+            with suppress(OSError, ValueError):
+                click.echo(f"{kind}: {shown(text, 1000)}", err=True)
 
 
 @contextmanager

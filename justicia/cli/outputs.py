@@ -2,14 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
-from justicia.progress import stage
+from justicia.cli.ending import gone, pacify
+from justicia.errors import InputError
+from justicia.progress import stage, stop_bar
+from justicia.writing import together
 
-__all__ = ["show_made", "write_reports"]
+__all__ = ["answer", "answering", "show_made", "write_reports"]
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """Write to standard output inside; when its reader has gone, the command still ends with its own exit code.
+
+    Raises
+    ------
+    InputError
+        When standard output cannot be written, as on a full disk.
+    """
+    stop_bar()
+    try:
+        yield
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        pacify(1)
+        if not gone(error):
+            raise InputError(f"standard output cannot be written: {error.strerror}") from error
+
+
+def answer(text: str | bytes) -> None:
+    """Write the answer to standard output.
+
+    Raises
+    ------
+    InputError
+        When it cannot be written.
+    """
+    with answering():
+        click.echo(text, nl=False)
 
 
 def write_reports(report: Any, targets: Mapping[str, str | None]) -> str | None:
@@ -23,10 +60,11 @@ def write_reports(report: Any, targets: Mapping[str, str | None]) -> str | None:
         By kind; "-" is standard output, None is no target.
     """
     texts = []
-    for kind, target in targets.items():
-        if target is not None:
-            stage("writing %s", kind)
-            texts.append(getattr(report, f"to_{kind}")(None if target == "-" else target))
+    with together():
+        for kind, target in targets.items():
+            if target is not None:
+                stage("writing %s", kind)
+                texts.append(getattr(report, f"to_{kind}")(None if target == "-" else target))
     return next((text for text in texts if text is not None), None)
 
 
@@ -38,6 +76,7 @@ def show_made(made: Any, width: int) -> None:
 
     console = Console()
     if console.is_terminal:
-        console.print(made)
+        with answering():
+            console.print(made)
     else:
-        click.echo(printed(made, width), nl=False)
+        answer(printed(made, width))

@@ -8,7 +8,9 @@ from typing import Any
 import click
 
 from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
-from justicia.progress import Bar
+from justicia.cli.outputs import answer, answering
+from justicia.cli.running import running
+from justicia.progress import stage
 
 __all__ = ["population", "write_population"]
 
@@ -59,6 +61,7 @@ def write_population(file: Any, target: str) -> str | None:
 @table_options
 @click.option("--quiet", is_flag=True, help="Do not announce what was found.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@running
 def fit(data: str, out: str, quiet: bool, debug: bool, **options: Any) -> None:
     """Fit a population to DATA: a CSV or Parquet file, or a bundled data set."""
     from justicia.population_files import fit_population
@@ -67,7 +70,7 @@ def fit(data: str, out: str, quiet: bool, debug: bool, **options: Any) -> None:
     check_target(out, inputs=(data,))
     sensitive = [names_of(names) for names in options.pop("sensitive")]
     one_hot = options.pop("one_hot")
-    with announcing(quiet), Bar(not quiet):
+    with announcing(quiet):
         file = fit_population(
             data,
             sensitive_features=sensitive or None,
@@ -79,7 +82,7 @@ def fit(data: str, out: str, quiet: bool, debug: bool, **options: Any) -> None:
         )
         text = write_population(file, out)
     if text is not None:
-        click.echo(text, nl=False)
+        answer(text)
 
 
 @population.command()
@@ -90,6 +93,7 @@ def fit(data: str, out: str, quiet: bool, debug: bool, **options: Any) -> None:
 @click.option("--of", default="everybody", show_default=True, metavar="everybody|favorable|unfavorable", help="People.")
 @click.option("--all", "everything", is_flag=True, help="Whole tables of every feature, however long.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@running
 def show(
     file: str, sensitive: str | None, group: str | None, feature: str | None, of: str, everything: bool, debug: bool
 ) -> None:
@@ -101,9 +105,10 @@ def show(
     from justicia.report.network import render_network
     from justicia.report.population import render, text_of
 
-    held = read_population(file)
     wanted = _group(group)
     console = Console()
+    stage("reading the population")
+    held = read_population(file)
     width = console.width if console.is_terminal else 120
     if isinstance(held, Network) and not sensitive and not wanted:
         made = render_network(held, width=width, feature=feature, everything=everything)
@@ -114,9 +119,10 @@ def show(
             raise click.BadParameter("the groups of a population file are those that it has", param_hint="--sensitive")
         made = render(held, width=width, group=wanted, feature=feature, of=of, everything=everything)
     if console.is_terminal:
-        console.print(made)
+        with answering():
+            console.print(made)
     else:
-        click.echo(text_of(made, width), nl=False)
+        answer(text_of(made, width))
 
 
 @population.command()
@@ -126,6 +132,7 @@ def show(
 @click.option("--group", metavar="COLUMN=VALUE,…", help="Of these groups alone.  [default: everybody]")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The same people every time.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@running
 def sample(file: str, rows: int, out: str, group: str | None, seed: int, debug: bool) -> None:
     """Draw people from the population in FILE, in the columns of its table."""
     from justicia.population.networks import Network
@@ -133,14 +140,17 @@ def sample(file: str, rows: int, out: str, group: str | None, seed: int, debug: 
     from justicia.writing import check_target, write_whole
 
     check_target(out, inputs=(file,))
-    held = read_population(file)
     wanted = _group(group)
+    stage("reading the population")
+    held = read_population(file)
     if isinstance(held, Network):
         held = population_of_network(held, group=wanted)
+    stage("drawing %s people", f"{rows:,}")
     people = held.sample(rows, wanted, seed)
+    stage("writing them")
     text = people.to_csv(index=False, lineterminator="\n")
     if out == "-":
-        click.echo(text, nl=False)
+        answer(text)
     else:
         write_whole(out, text)
 

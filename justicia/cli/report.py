@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
-from justicia.progress import Bar
+from justicia.cli.outputs import answer
+from justicia.cli.running import running
+from justicia.progress import stage
 
 __all__ = ["report"]
 
@@ -15,6 +17,7 @@ __all__ = ["report"]
     "--html", "html_file", required=True, metavar="FILE", help="Write the report as HTML; - for standard output."
 )
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@running
 def report(audit: str, html_file: str, debug: bool) -> int:
     """Make the HTML report of an audit that justicia verify --json or justicia generations audit --json wrote.
 
@@ -31,11 +34,12 @@ def report(audit: str, html_file: str, debug: bool) -> int:
     from justicia.writing import check_target, write_whole
 
     check_target(html_file, inputs=(audit,))
-    with Bar():
-        held = read_audit(audit)
-        text = render_html(held) if held["schema"] == SCHEMA else render_read(held)
+    stage("reading the audit")
+    held = read_audit(audit)
+    stage("writing the report")
+    text = render_html(held) if held["schema"] == SCHEMA else render_read(held)
     if html_file == "-":
-        click.echo(text, nl=False)
+        answer(text)
     else:
         write_whole(html_file, text)
     return 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from justicia.cli.outputs import answer
+from justicia.cli.running import running
 from justicia.progress import Bar
 
 __all__ = ["selftest"]
@@ -16,6 +18,7 @@ __all__ = ["selftest"]
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random questions.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the counts as JSON; - for standard output.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@running
 def selftest(seconds: float, seed: int, json_file: str | None, debug: bool) -> int:
     """Ask every engine random questions that can be enumerated, and count how many answers agree.
 
@@ -30,5 +33,5 @@ def selftest(seconds: float, seed: int, json_file: str | None, debug: bool) -> i
         run = run_selftest(seconds, seed, progress=bar.show)
     if json_file not in (None, "-"):
         write_whole(json_file, selftest_to_json(run))
-    click.echo(selftest_to_json(run) if json_file == "-" else selftest_to_text(run), nl=False)
+    answer(selftest_to_json(run) if json_file == "-" else selftest_to_text(run))
     return run.exit_code

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from justicia.cli.options import outside_options
-from justicia.progress import Bar
+from justicia.cli.outputs import answer
+from justicia.cli.running import running
+from justicia.progress import stage
 
 if TYPE_CHECKING:
     from justicia.ssat import ClauseFormula
@@ -25,7 +27,9 @@ __all__ = ["solve"]
     help="clauses, the engine here; or outside: abc, sharpssat, d4, pyganak, external.",
 )
 @outside_options
-@click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Then bounds are the answer.")
+@click.option(
+    "--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Of the search; then bounds are the answer."
+)
 @click.option(
     "--json",
     "json_file",
@@ -34,6 +38,7 @@ __all__ = ["solve"]
 )
 @click.option("--compatible", is_flag=True, help="Print the closing lines of reSSAT and erSSAT.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@running
 def solve(
     file: str, solver: str, solver_command: str | None, solver_pattern: str | None, solver_digits: int | None,
     time_limit: float | None, json_file: str | None, compatible: bool, debug: bool,
@@ -50,6 +55,7 @@ def solve(
     from justicia.writing import check_target, write_whole
 
     check_target(json_file, inputs=(file,))
+    stage("reading the formula")
     with click.open_file(file, "rb") as stream:
         formula = from_sdimacs(stream.read().decode("utf-8", errors="replace"))
     if solver != "clauses" or solver_command is not None or solver_pattern is not None or solver_digits is not None:
@@ -58,14 +64,14 @@ def solve(
         name = "auto" if solver == "clauses" else solver
         return _outside(formula, (name, solver_command, solver_pattern, solver_digits), time_limit, json_file)
     # A second signal ends the program at once.
-    with Bar(), Interruption(terminate=True) as interruption:
+    with Interruption() as interruption:
         solution = solve_clauses(formula, time_limit, interruption)
     text = solution_to_compatible_text(solution) if compatible else solution_to_text(formula, solution)
     if json_file == "-":
         text = solution_to_json(solution)
     elif json_file is not None:
         write_whole(json_file, solution_to_json(solution))
-    click.echo(text, nl=False)
+    answer(text)
     return 0 if solution.stopped is None else 3
 
 
@@ -82,9 +88,10 @@ def _outside(
     from justicia.writing import write_whole
 
     program = outside_solver(*asked)
-    with Bar(), Interruption() as interruption:
+    with Interruption() as interruption:
+        stage("asking %s", program.name)
         reply = program.ask(formula, LONGEST if time_limit is None else time_limit, interruption)
     if json_file not in (None, "-"):
         write_whole(json_file, reply_to_json(reply))
-    click.echo(reply_to_json(reply) if json_file == "-" else reply_to_text(formula, program.name, reply), nl=False)
+    answer(reply_to_json(reply) if json_file == "-" else reply_to_text(formula, program.name, reply))
     return 0 if reply.answered else 3

@@ -12,16 +12,19 @@ import click
 
 from justicia.cli.decisions import audit_of_decisions, decision_options, model_alone, row_options
 from justicia.cli.options import STREAM, announcing, delimiter_of, named_lists, names_of, outside_options, table_options
-from justicia.cli.outputs import write_reports
+from justicia.cli.outputs import answer, answering, write_reports
 from justicia.cli.population import write_population
+from justicia.cli.running import RUN_OPTIONS, running
 from justicia.cli.sections import SectionedCommand
 from justicia.progress import Bar
+from justicia.writing import together
 
 __all__ = ["verify"]
 
 _EXIT_CODES = (
     "Exit codes: 0 done and every requirement met, 1 a requirement is breached, 2 bad call or bad input, 3 undecided, "
-    "4 the encoding does not reproduce the model, or a cross-check disagrees."
+    "also when --max-time or --max-memory ends the command without an answer, 4 the encoding does not reproduce the "
+    "model, or a cross-check disagrees; 130 when Ctrl-C ends it without an answer, 143 when SIGTERM does."
 )
 
 logger = logging.getLogger(__name__)
@@ -51,6 +54,7 @@ class _Verify(SectionedCommand):
                 *("solver_command", "solver_pattern", "solver_digits"),
             ),
             "Where the answer goes": ("json_file", "html_file", "all_groups", "all_measures", "quiet"),
+            "The run": RUN_OPTIONS,
             "How the table is read": ("one_hot", "na", "delimiter", "encoding", "stream"),
         }
     )
@@ -97,7 +101,9 @@ class _Verify(SectionedCommand):
     help="Take a second route to every rate: another engine, the formula, an outside solver, or drawn people; exit "
     "code 4 when they disagree.",
 )
-@click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Then bounds are the answer.")
+@click.option(
+    "--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Of one answer; then bounds are it."
+)
 @click.option(
     "--tolerance",
     type=float,
@@ -198,6 +204,7 @@ class _Verify(SectionedCommand):
 @click.option("--quiet", is_flag=True, help="Do not announce what was found.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
+@running
 def verify(context: click.Context, /, **options: Any) -> int:
     """Tell how often MODEL says yes to every group of people in DATA.
 
@@ -235,7 +242,7 @@ def verify(context: click.Context, /, **options: Any) -> int:
         if text is None:
             _print(audit, printed)
         else:
-            click.echo(text, nl=False)
+            answer(text)
     return int(audit.exit_code)
 
 
@@ -263,8 +270,10 @@ def _audit_of_model(options: dict[str, Any], command: list[str], bar: Bar) -> An
 def _write(audit: Any, targets: dict[str, str | None]) -> str | None:
     """Write files; return what stands on standard output in place of the tables."""
     target = targets.pop("population")
-    people = None if target is None else write_population(audit.population_file(), target)
-    reports = write_reports(audit, targets)
+    # All files are new, or none is.
+    with together():
+        people = None if target is None else write_population(audit.population_file(), target)
+        reports = write_reports(audit, targets)
     return reports if people is None else people
 
 
@@ -273,9 +282,10 @@ def _print(audit: Any, printed: dict[str, bool]) -> None:
 
     console = Console()
     if not console.is_terminal:
-        click.echo(audit.to_text(120, **printed), nl=False)
+        answer(audit.to_text(120, **printed))
         return
-    console.print(_renderer(audit)(audit, width=console.width, **printed))
+    with answering():
+        console.print(_renderer(audit)(audit, width=console.width, **printed))
 
 
 def _renderer(audit: Any) -> Any:

@@ -14,6 +14,7 @@ from justicia.generations.answer_rules import AnswerRules, read_rules
 from justicia.generations.columns import coded
 from justicia.generations.labels import label_text
 from justicia.generations.reading import Source, read_generations
+from justicia.progress import stage
 from justicia.speaking import speaks_keywords
 from justicia.words import counted, listed, shown
 
@@ -119,6 +120,7 @@ def label_answers(
                     f"{source.name or 'the table'} has a column {shown(name)} already: name another for the labels "
                     "of this table, or drop it"
                 )
+        stage("labelling the answers")
         found = [held.label(one) for one in _as_texts(frame[text])]
         # What a pattern extracts may be broken text, which pandas' own strings cannot hold.
         frame[label] = pd.Series([one.label for one in found], index=frame.index, dtype=object)

@@ -17,6 +17,7 @@ from justicia.generations.results import Evidence, Question, SequenceReport
 from justicia.generations.sequences import judge_runs
 from justicia.generations.spec import Spec, attribute, read_spec, whole_number
 from justicia.generations.table import Generations, columns_needed, prepare
+from justicia.progress import stage
 from justicia.words import counted, listed, shown
 
 if TYPE_CHECKING:
@@ -190,6 +191,7 @@ def _read(
     for name in names:
         spec.named(name)
     source = read_generations(data, columns_needed(spec, names), delimiter=delimiter, encoding=encoding)
+    stage("judging the labels")
     return prepare(source, spec, names), source
 
 

@@ -33,6 +33,7 @@ from justicia.generations.reading import read_generations
 from justicia.generations.similarity import NORMALISATIONS, SIMILARITIES, mad, mad_range, normalised_mad, shares
 from justicia.generations.spec import whole_number
 from justicia.generations.table import columns_needed, prepare
+from justicia.progress import stage
 from justicia.speaking import speaks_keywords
 from justicia.words import counted, did_you_mean, shown
 
@@ -161,6 +162,7 @@ def association(
         # The order of rows means nothing here.
         generations = prepare(source, replace(spec, run="none", step="none"), ()).require_sound()
         check_identities(generations, identity)
+        stage("reading concepts")
         # Axes first: a table without counterfactuals needs no reading of captions.
         held = axes_of(generations, axis, counterfactual, by, initial, axes)
         read, odd = read_concepts(
@@ -182,6 +184,7 @@ def association(
         bias = None if human_mad is None else _scores(generations, human_mad)
         rng = np.random.default_rng([seed, 3])
         settings = (similarity, normalise, least_weight, level, replicates, simulations)
+        stage("scoring axes, and what chance alone makes of them")
         made = tuple(_judged(one, read, settings, scores, bias, rng) for one in held)
         pairs = [(one.human, one.cas.value) for each in made for one in each.counterfactuals]
         uneven = [(one.human, one.mad_normalised.value) for one in made]

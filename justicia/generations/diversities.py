@@ -50,6 +50,7 @@ from justicia.generations.estimates import (
 from justicia.generations.reading import read_generations
 from justicia.generations.spec import whole_number
 from justicia.generations.table import columns_needed, prepare
+from justicia.progress import stage
 from justicia.speaking import speaks_keywords
 from justicia.words import counted, listed, shown
 
@@ -153,6 +154,7 @@ def diversity(
         if column is not None and column == "none" and "none" not in source.columns:
             column = None
         made = rows_by_context(generations, names, column, tags, triggers, cluster)
+        stage("measuring diversity, and what chance alone makes of it")
         report = _measure(made, rule, level, replicates, simulations, seed)
         report = replace(report, least=limit, command=None if command is None else tuple(command))
     return replace(report, warnings=said.warnings)

@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -144,7 +145,7 @@ def label_images(
         _rewrite(path, list(kept.values()))
     skipped = sum(item.name in kept for item in items)
     rows = dict(kept)
-    with open(path, "a", encoding="utf-8") as file:
+    with _added_to(path) as file:
         for place, item in enumerate(items):
             if item.name in kept:
                 continue
@@ -263,9 +264,20 @@ def _label(value: Any) -> Any:
     return label_text(value) or None
 
 
-def _put(file: IO[str], row: Mapping[str, Any]) -> None:
-    file.write(json.dumps(row, ensure_ascii=True, allow_nan=False) + "\n")
-    file.flush()
+@contextmanager
+def _added_to(path: Path) -> Iterator[IO[bytes]]:
+    """The table, to add rows to; nothing is held back, so that what a full disk does not take is told at once."""
+    try:
+        with open(path, "ab", buffering=0) as file:
+            yield file
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}; the next run goes on there") from error
+
+
+def _put(file: IO[bytes], row: Mapping[str, Any]) -> None:
+    content = memoryview((json.dumps(row, ensure_ascii=True, allow_nan=False) + "\n").encode("ascii"))
+    while content:
+        content = content[file.write(content) :]
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

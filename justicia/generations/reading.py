@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from justicia.errors import InputError, MissingDependencyError, TableError
+from justicia.progress import stage, told
 from justicia.tables.content import COMPRESSED, Hash, uncompressed
 from justicia.tables.csv_text import first_line, parse_csv
 from justicia.words import did_you_mean, listed, shown
@@ -92,6 +93,7 @@ def read_generations(
         return _checked(frame.set_axis([str(name) for name in frame.columns], axis="columns"), None, None)
     if not isinstance(data, (str, os.PathLike)):
         raise TableError(f"a table of generations is a file or a DataFrame, not {type(data).__name__}")
+    stage("reading the table")
     path = Path(data)
     if not os.fspath(data).strip():
         raise TableError("the table's name is empty: name a file")
@@ -127,6 +129,7 @@ def _checked(frame: pd.DataFrame, name: str | None, sha256: str | None, columns:
     if len(set(names)) < len(names):
         twice = [column for column in dict.fromkeys(names) if names.count(column) > 1]
         raise TableError(f"columns named more than once: {listed(twice)}; rename them")
+    told("rows", table=name, rows=len(frame), used=len(frame), dropped={})
     return Source(frame, names, name, sha256)
 
 

@@ -25,6 +25,7 @@ from justicia.generations.polarity_results import PolarityComparison, PolarityGr
 from justicia.generations.reading import Source, read_generations
 from justicia.generations.score_comparisons import compare_groups, judge_comparisons, parts_of, student_interval
 from justicia.generations.table import selected_rows
+from justicia.progress import stage
 from justicia.speaking import speaks_keywords
 from justicia.words import counted, shown
 
@@ -125,6 +126,7 @@ def read_score_rows(
         model = "model"
     elif model == "none" and "none" not in source.columns:
         model = None
+    stage("comparing groups")
     selected = selected_rows(source, condition)
     rows = np.arange(len(source.frame)) if selected is None else selected
     groups = None

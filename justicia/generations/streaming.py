@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -81,7 +82,9 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._file is not None:
-            self._file.close()
+            # What a full disk has not taken is decided anew.
+            with suppress(OSError):
+                self._file.close()
             self._file = None
 
     def _stored(self) -> dict[str, Any] | None:
@@ -134,8 +137,11 @@ class Journal:
     def _put(self, replies: list[dict[str, Any]]) -> None:
         content = b"".join(map(_line, replies))
         if self._file is not None:
-            self._file.write(content)
-            self._file.flush()
+            try:
+                self._file.write(content)
+                self._file.flush()
+            except OSError as error:
+                raise ShieldError(f"{self._log} cannot be written: {error.strerror}") from error
             self._offset += len(content)
         elif self._write is not None:
             self._write(content)
@@ -151,8 +157,13 @@ class Journal:
         held = {**self._enforcement.to_dict(), "log": self._log is not None, "offset": self._offset}
         # One name for the new state, so that a kill leaves one such file at most, and the next start writes over it.
         new = self._state.with_name(f".{self._state.name}.new")
-        new.write_bytes(json.dumps(held, ensure_ascii=True).encode() + b"\n")
-        new.replace(self._state)
+        try:
+            new.write_bytes(json.dumps(held, ensure_ascii=True).encode() + b"\n")
+            new.replace(self._state)
+        except OSError as error:
+            with suppress(OSError):
+                new.unlink(missing_ok=True)
+            raise ShieldError(f"{self._state} cannot be written: {error.strerror}") from error
 
 
 def _line(reply: dict[str, Any]) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
@@ -45,7 +46,7 @@ _LEVELS = {"fault": ("âœ—", "bold red"), "warning": ("!", "yellow"), "note": ("Â
 
 def printed(made: RenderableType, width: int) -> str:
     """Something that rich prints as plain text."""
-    console = Console(width=width, color_system=None, force_terminal=False)
+    console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False)
     with console.capture() as capture:
         console.print(made)
     return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())

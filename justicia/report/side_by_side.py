@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from dataclasses import dataclass
 from string import ascii_lowercase
@@ -57,7 +58,7 @@ _KINDS = {"selection_rate": "rate", "tpr": "TPR", "fpr": "FPR", "precision": "pr
 
 def comparison_to_text(held: Comparison, width: int = 120, *, all_groups: bool = False) -> str:
     """The comparison as plain text, `width` characters wide."""
-    console = Console(width=width, color_system=None, force_terminal=False)
+    console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False)
     with console.capture() as capture:
         console.print(render_comparison(held, all_groups=all_groups))
     return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())

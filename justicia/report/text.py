@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
 from rich.console import Console, Group
@@ -69,7 +70,7 @@ FURTHER = ("equal_opportunity_ratio", "predictive_parity_ratio")
 
 def audit_to_text(audit: Audit, width: int = 100, *, all_groups: bool = False, all_measures: bool = False) -> str:
     """The audit as plain text, `width` characters wide."""
-    console = Console(width=width, color_system=None, force_terminal=False)
+    console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False)
     with console.capture() as capture:
         console.print(render(audit, width=width, all_groups=all_groups, all_measures=all_measures))
     return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())

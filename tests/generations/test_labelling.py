@@ -76,6 +76,25 @@ def test_what_was_stopped_goes_on(folder, tmp_path):
         assert len(labeller.asked) == 4 - made.skipped
 
 
+def test_a_full_disk_is_told_and_the_next_run_goes_on(folder, tmp_path):
+    resource = pytest.importorskip("resource")
+    out = tmp_path / "t.jsonl"
+    whole = tmp_path / "whole.jsonl"
+    label_images(folder, Labeller(), whole)
+    length = whole.stat().st_size
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # In the middle of a row.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (length - 10, before[1]))
+    try:
+        with pytest.raises(InputError, match=r"t.jsonl cannot be written: File too large; the next run goes on"):
+            label_images(folder, Labeller(), out)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not out.read_bytes().endswith(b"\n")
+    label_images(folder, Labeller(), out)
+    assert out.read_bytes() == whole.read_bytes()
+
+
 def test_errors_are_tried_again_when_asked(folder, tmp_path):
     out = tmp_path / "l.jsonl"
     label_images(folder, Labeller(), out)

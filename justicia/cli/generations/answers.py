@@ -6,7 +6,9 @@ from typing import Any
 
 import click
 
-from justicia.cli.options import announcing, delimiter_of, named_list
+from justicia.cli.options import announcing, delimiter_of, named_list, note
+from justicia.cli.outputs import answer
+from justicia.cli.running import running
 
 __all__ = ["answers"]
 
@@ -36,6 +38,7 @@ __all__ = ["answers"]
 @click.option("--out", metavar="FILE", help="CSV, or JSON lines by its ending .jsonl.  [default: standard output]")
 @click.option("--quiet", is_flag=True, help="Do not announce what was found.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@running
 def answers(data: str, **options: Any) -> int:
     """Label the answers in DATA (CSV, JSON lines, Parquet) by rules; what no rule fits is unknown, and stays.
 
@@ -78,10 +81,10 @@ def answers(data: str, **options: Any) -> int:
         )
         text = made.to_text(target)
         if text is not None:
-            click.echo(text, nl=False)
+            answer(text)
         if not options["quiet"]:
             said = ", ".join(f"{name} {count:,}" for name, count in made.counts.items())
-            click.echo(f"note: {len(made.frame):,} answers: {said}", err=True)
+            note(f"{len(made.frame):,} answers: {said}")
     return 0
 
 

@@ -8,7 +8,7 @@ import click
 
 from justicia.cli.generations.options import asked, command_words, file_options, picture_format, pictures, show
 from justicia.cli.options import announcing, names_of
-from justicia.progress import Bar
+from justicia.cli.running import running
 
 __all__ = ["association"]
 
@@ -46,6 +46,7 @@ __all__ = ["association"]
 @click.option("--radar", metavar="FILE", help="A picture of CAS around a circle.")
 @file_options
 @click.pass_context
+@running
 def association(context: click.Context, /, data: str, **options: Any) -> int:
     """Concept association scores (CAS) in DATA (CSV, JSON lines, Parquet), axis by axis, and their deviation (MAD).
 
@@ -66,34 +67,33 @@ def association(context: click.Context, /, data: str, **options: Any) -> int:
         if path is not None:
             picture_format(path)
     with announcing(options["quiet"]):
-        with Bar(not options["quiet"]):
-            report = run(
-                data,
-                names_of(options["text"]),
-                concepts=options["concepts"],
-                counts=names_of(options["counts"]),
-                axis=options["axis_column"],
-                counterfactual=options["counterfactual_column"],
-                axes=names_of(options["axis"]),
-                by=options["by"],
-                initial=options["initial"],
-                identity=options["identity"],
-                similarity=options["sim"],
-                normalise=options["normalise"],
-                rare=options["rare"],
-                stop_words=names_of(options["stop_words"]) or (),
-                synonyms=None if options["synonyms"] is None else read_synonyms(options["synonyms"]),
-                separator=options["split"],
-                human=options["human"],
-                human_mad=options["human_mad"],
-                confidence=options["confidence"],
-                replicates=options["bootstrap"],
-                simulations=options["simulations"],
-                most=options["most"],
-                seed=options["seed"],
-                command=command_words(context),
-                **{name: value for name, value in asked(options).items() if name != "separator"},
-            )
+        report = run(
+            data,
+            names_of(options["text"]),
+            concepts=options["concepts"],
+            counts=names_of(options["counts"]),
+            axis=options["axis_column"],
+            counterfactual=options["counterfactual_column"],
+            axes=names_of(options["axis"]),
+            by=options["by"],
+            initial=options["initial"],
+            identity=options["identity"],
+            similarity=options["sim"],
+            normalise=options["normalise"],
+            rare=options["rare"],
+            stop_words=names_of(options["stop_words"]) or (),
+            synonyms=None if options["synonyms"] is None else read_synonyms(options["synonyms"]),
+            separator=options["split"],
+            human=options["human"],
+            human_mad=options["human_mad"],
+            confidence=options["confidence"],
+            replicates=options["bootstrap"],
+            simulations=options["simulations"],
+            most=options["most"],
+            seed=options["seed"],
+            command=command_words(context),
+            **{name: value for name, value in asked(options).items() if name != "separator"},
+        )
         pictures(report, files)
         show(report, options["json_file"])
     return report.exit_code

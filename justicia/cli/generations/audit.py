@@ -9,8 +9,8 @@ import click
 
 from justicia.cli.generations.options import asked, betas, command_words, conditions, domains, spec_options
 from justicia.cli.options import announcing
-from justicia.cli.outputs import show_made, write_reports
-from justicia.progress import Bar
+from justicia.cli.outputs import answer, show_made, write_reports
+from justicia.cli.running import running
 
 __all__ = ["audit"]
 
@@ -42,6 +42,7 @@ logger = logging.getLogger(__name__)
 @click.option("--html", "html_file", metavar="FILE", help="Write the report as one HTML file that needs nothing else.")
 @click.option("--junit", "junit_file", metavar="FILE", help="Write the requirements as test cases in JUnit's XML.")
 @click.pass_context
+@running
 def audit(context: click.Context, /, data: str, **options: Any) -> int:
     """Audit the table of generations in DATA (CSV, JSON lines, Parquet): all that its columns allow.
 
@@ -53,6 +54,7 @@ def audit(context: click.Context, /, data: str, **options: Any) -> int:
 
     from justicia.generations.asking import spec_of
     from justicia.generations.auditing import audit as run
+    from justicia.report.generations_pages import render_audit
     from justicia.writing import check_targets
 
     targets = {name: options.pop(f"{name}_file") for name in ("json", "html", "junit")}
@@ -70,30 +72,22 @@ def audit(context: click.Context, /, data: str, **options: Any) -> int:
             logger.warning(
                 "no requirement is named, by --require or in the spec: %s has no test case", targets["junit"]
             )
-        with Bar(not options["quiet"]):
-            report = run(
-                data,
-                spec,
-                beta=bounds,
-                neutral=conditions(options["neutral"], "--neutral"),
-                command=command_words(context),
-                **{name: options[name] for name in ("require", "vectors", "confidence", "replicates", "seed")},
-                **words,
-            )
-        _write(report, targets)
+        report = run(
+            data,
+            spec,
+            beta=bounds,
+            neutral=conditions(options["neutral"], "--neutral"),
+            command=command_words(context),
+            **{name: options[name] for name in ("require", "vectors", "confidence", "replicates", "seed")},
+            **words,
+        )
+        text = write_reports(report, targets)
+        if text is None:
+            show_made(render_audit(report.held), 120)
+        else:
+            answer(text)
     return int(report.exit_code)
 
 
 def _bounded(spec: Any) -> bool:
     return any(one.beta is not None for one in spec.attributes.values())
-
-
-def _write(report: Any, targets: dict[str, str | None]) -> None:
-    """Files first, then what standard output is for."""
-    from justicia.report.generations_pages import render_audit
-
-    text = write_reports(report, targets)
-    if text is None:
-        show_made(render_audit(report.held), 120)
-    else:
-        click.echo(text, nl=False)

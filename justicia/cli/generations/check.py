@@ -9,6 +9,7 @@ import click
 
 from justicia.cli.generations.options import asked, command_words, domains, show, spec_options
 from justicia.cli.options import announcing
+from justicia.cli.running import running
 
 __all__ = ["check"]
 
@@ -18,6 +19,7 @@ __all__ = ["check"]
 @click.option("--attr", multiple=True, metavar="COLUMN", help="An attribute. Repeatable.  [default: all of the spec]")
 @spec_options
 @click.pass_context
+@running
 def check(context: click.Context, /, data: str, attr: tuple[str, ...], **options: Any) -> int:
     """Check the table in DATA (CSV, JSON lines, Parquet): labels outside their domains, blanks, steps, runs.
 

@@ -8,6 +8,7 @@ import click
 
 from justicia.cli.generations.options import asked, command_words, domains, show, spec_options
 from justicia.cli.options import announcing, names_of
+from justicia.cli.running import running
 
 __all__ = ["cover"]
 
@@ -21,6 +22,7 @@ __all__ = ["cover"]
 @spec_options
 @click.option("--all-runs", is_flag=True, help="Print every run, however many there are.")
 @click.pass_context
+@running
 def cover(context: click.Context, /, data: str, **options: Any) -> int:
     """Coverage of value combinations of --t attributes in DATA, run by run.
 

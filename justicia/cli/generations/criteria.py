@@ -14,7 +14,7 @@ from justicia.cli.generations.language_options import (
 )
 from justicia.cli.generations.options import command_words, conditions
 from justicia.cli.options import announcing, delimiter_of, names_of
-from justicia.progress import Bar
+from justicia.cli.running import running
 
 __all__ = ["criteria"]
 
@@ -41,6 +41,7 @@ __all__ = ["criteria"]
 @click.option("--all-strata", is_flag=True, help="Print every stratum, however many there are.")
 @output_options
 @click.pass_context
+@running
 def criteria(context: click.Context, /, data: str, **options: Any) -> int:
     """Judge labelled answers in DATA (CSV, JSON lines, Parquet): whether they depend on the group.
 
@@ -55,27 +56,26 @@ def criteria(context: click.Context, /, data: str, **options: Any) -> int:
 
     check_targets([options["json_file"], options["plot_file"]], [data])
     with announcing(options["quiet"]):
-        with Bar(not options["quiet"]):
-            report = run(
-                data,
-                options["group"],
-                options["response"],
-                options["truth"],
-                strata=names_of(options["strata"]) or (),
-                model=options["model"],
-                cluster=options["cluster"],
-                pair=names_of(options["pair"]) or (),
-                refusals=options["refusal"] or ("refusal",),
-                unknown=options["unknown"],
-                answered=options["answered"],
-                where=conditions(options["where"], "--where"),
-                confidence=options["confidence"],
-                alpha=options["alpha"],
-                at_most=options["at_most"],
-                seed=options["seed"],
-                delimiter=delimiter_of(options["delimiter"]),
-                encoding=options["encoding"],
-                command=command_words(context),
-            )
+        report = run(
+            data,
+            options["group"],
+            options["response"],
+            options["truth"],
+            strata=names_of(options["strata"]) or (),
+            model=options["model"],
+            cluster=options["cluster"],
+            pair=names_of(options["pair"]) or (),
+            refusals=options["refusal"] or ("refusal",),
+            unknown=options["unknown"],
+            answered=options["answered"],
+            where=conditions(options["where"], "--where"),
+            confidence=options["confidence"],
+            alpha=options["alpha"],
+            at_most=options["at_most"],
+            seed=options["seed"],
+            delimiter=delimiter_of(options["delimiter"]),
+            encoding=options["encoding"],
+            command=command_words(context),
+        )
         show_language(report, options["json_file"], options["plot_file"], every=options["all_strata"])
     return report.exit_code

@@ -17,7 +17,7 @@ from justicia.cli.generations.options import (
     show,
 )
 from justicia.cli.options import announcing, names_of
-from justicia.progress import Bar
+from justicia.cli.running import running
 
 __all__ = ["diversity"]
 
@@ -45,6 +45,7 @@ __all__ = ["diversity"]
 @click.option("--indices", metavar="FILE", help="A picture of ID, CA and MGBI with the noise floor.")
 @label_options
 @click.pass_context
+@running
 def diversity(context: click.Context, /, data: str, **options: Any) -> int:
     """Normalised entropies of attributes in DATA (CSV, JSON lines, Parquet) by context, and ID, CA and MGBI of them.
 
@@ -67,28 +68,27 @@ def diversity(context: click.Context, /, data: str, **options: Any) -> int:
     if neutral is not None and options["context"] is None and all("=" in text for text in neutral):
         neutral = conditions(options["neutral"], "--neutral")
     with announcing(options["quiet"]):
-        with Bar(not options["quiet"]):
-            report = run(
-                data,
-                names or None,
-                context=options["context"],
-                neutral=neutral,
-                triggers=names_of(options["triggers"]),
-                cluster=options["cluster"],
-                identity=options["identity"],
-                q=options["q"],
-                quantile=options["quantile"],
-                epsilon=options["epsilon"],
-                correction=options["correction"],
-                confidence=options["confidence"],
-                replicates=options["bootstrap"],
-                simulations=options["simulations"],
-                least=options["least"],
-                seed=options["seed"],
-                domain=domains(options["domain"], names),
-                command=command_words(context),
-                **asked(options),
-            )
+        report = run(
+            data,
+            names or None,
+            context=options["context"],
+            neutral=neutral,
+            triggers=names_of(options["triggers"]),
+            cluster=options["cluster"],
+            identity=options["identity"],
+            q=options["q"],
+            quantile=options["quantile"],
+            epsilon=options["epsilon"],
+            correction=options["correction"],
+            confidence=options["confidence"],
+            replicates=options["bootstrap"],
+            simulations=options["simulations"],
+            least=options["least"],
+            seed=options["seed"],
+            domain=domains(options["domain"], names),
+            command=command_words(context),
+            **asked(options),
+        )
         pictures(report, files)
         show(report, options["json_file"])
     return report.exit_code

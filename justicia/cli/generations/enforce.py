@@ -10,8 +10,13 @@ from typing import IO, Any
 
 import click
 
+from justicia.cli.ending import gone, pacify
 from justicia.cli.generations.options import betas, domains
-from justicia.cli.options import announcing
+from justicia.cli.options import announcing, note
+from justicia.cli.running import running
+from justicia.errors import InputError
+from justicia.progress import stage, stop_bar
+from justicia.words import shown
 
 __all__ = ["enforce"]
 
@@ -37,6 +42,7 @@ __all__ = ["enforce"]
 @click.option("--continue", "goes_on", is_flag=True, help="LABELS begin after the state's last, not at the first.")
 @click.option("--quiet", is_flag=True, help="Do not say what happened.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@running
 def enforce(labels: str, **options: Any) -> int:
     """Keep every value within beta generations: read JSON lines from LABELS (- for standard input), write decisions.
 
@@ -81,12 +87,13 @@ def enforce(labels: str, **options: Any) -> int:
         stream = _opened(labels, stack)
         batch = 1000 if _is_file(stream) else 1
         journal = stack.enter_context(Journal(enforcement, options["state"], out, _deliver))
+        stage("deciding about %s", "standard input" if labels == "-" else shown(labels))
         skipped = run_enforcement(
             enforcement, iter(stream.readline, b""), journal, batch=batch, goes_on=options["goes_on"]
         )
         if not options["quiet"]:
             again = f" ({skipped:,} lines were decided before)" if skipped else ""
-            click.echo(f"note: {enforcement.text}{again}", err=True)
+            note(f"{enforcement.text}{again}")
     return 1 if enforcement.missed else 0
 
 
@@ -103,5 +110,11 @@ def _is_file(stream: IO[bytes]) -> bool:
 
 
 def _deliver(content: bytes) -> None:
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
+    stop_bar()
+    try:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        pacify(1)
+        why = "their reader has gone" if gone(error) else error.strerror
+        raise InputError(f"decisions cannot be delivered: {why}; a state holds those before them") from error

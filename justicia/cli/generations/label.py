@@ -6,6 +6,8 @@ import sys
 
 import click
 
+from justicia.cli.outputs import answer
+from justicia.cli.running import running
 from justicia.progress import Bar
 
 __all__ = ["label"]
@@ -21,6 +23,7 @@ __all__ = ["label"]
 @click.option("--retry", is_flag=True, help="Label images with an error again.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@running
 def label(images: str, labeller: str, out: str, column: str, retry: bool, quiet: bool, debug: bool) -> int:
     """Label IMAGES, a folder or a table with a column of paths, into a table that can be audited.
 
@@ -41,5 +44,5 @@ def label(images: str, labeller: str, out: str, column: str, retry: bool, quiet:
         sys.path.insert(0, "")
     with Bar(not quiet) as bar:
         made = label_images(images, labeller_named(labeller), out, column=column, retry=retry, progress=bar.show)
-    click.echo(made.text)
+    answer(f"{made.text}\n")
     return made.exit_code

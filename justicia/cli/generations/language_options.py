@@ -9,7 +9,8 @@ import click
 
 from justicia.cli.generations.options import REPORT_OPTIONS, picture_format
 from justicia.cli.options import CSV_OPTIONS, with_options
-from justicia.cli.outputs import show_made, write_reports
+from justicia.cli.outputs import answer, show_made, write_reports
+from justicia.progress import stage
 
 __all__ = ["judging_options", "output_options", "reading_options", "show_language"]
 
@@ -49,12 +50,14 @@ def show_language(report: Any, json_file: str | None, plot_file: str | None, *, 
     """Write JSON and picture, and print the report unless standard output is the JSON's."""
     from justicia.report.generations_plot import picture_bytes
     from justicia.report.language_text import render_language
-    from justicia.writing import write_whole
+    from justicia.writing import together, write_whole
 
-    if plot_file is not None:
-        write_whole(plot_file, picture_bytes(report.plot(), picture_format(plot_file)))
-    text = write_reports(report, {"json": json_file})
+    with together():
+        if plot_file is not None:
+            stage("drawing")
+            write_whole(plot_file, picture_bytes(report.plot(), picture_format(plot_file)))
+        text = write_reports(report, {"json": json_file})
     if text is None:
         show_made(render_language(report, every=every), 160)
     else:
-        click.echo(text, nl=False)
+        answer(text)

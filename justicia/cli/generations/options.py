@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from justicia.cli.options import CSV_OPTIONS, delimiter_of, named_list, with_options
-from justicia.cli.outputs import show_made, write_reports
+from justicia.cli.outputs import answer, show_made, write_reports
+from justicia.progress import stage
 
 __all__ = [
     "REPORT_OPTIONS",
@@ -157,20 +158,23 @@ def show(report: Any, json_file: str | None, *, all_runs: bool = False) -> None:
     if text is None:
         show_made(render(report, all_runs=all_runs), 120)
     else:
-        click.echo(text, nl=False)
+        answer(text)
 
 
 def pictures(report: Any, files: dict[str, str | None]) -> None:
     """Write pictures of a report, by their kind."""
     from justicia.report.generations_plot import picture_bytes
-    from justicia.writing import write_whole
+    from justicia.writing import together, write_whole
 
     # All are drawn before any is written.
+    if any(path is not None for path in files.values()):
+        stage("drawing")
     drawn = {
         path: picture_bytes(report.plot(kind), picture_format(path)) for kind, path in files.items() if path is not None
     }
-    for path, content in drawn.items():
-        write_whole(path, content)
+    with together():
+        for path, content in drawn.items():
+            write_whole(path, content)
 
 
 def picture_format(path: str) -> str:

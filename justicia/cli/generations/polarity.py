@@ -15,8 +15,8 @@ from justicia.cli.generations.language_options import (
 )
 from justicia.cli.generations.options import command_words, conditions
 from justicia.cli.options import announcing, delimiter_of, names_of
+from justicia.cli.running import running
 from justicia.errors import InputError
-from justicia.progress import Bar
 
 __all__ = ["polarity"]
 
@@ -47,6 +47,7 @@ __all__ = ["polarity"]
 @click.option("--scores", "scores_file", metavar="FILE", help="Write every text's score as CSV.")
 @output_options
 @click.pass_context
+@running
 def polarity(context: click.Context, /, data: str, **options: Any) -> int:
     """Score texts in DATA between two poles in a space of word vectors, and compare groups.
 
@@ -65,29 +66,28 @@ def polarity(context: click.Context, /, data: str, **options: Any) -> int:
     if options["scores_file"] == "-":
         raise click.BadParameter("scores are written to a file", param_hint="--scores")
     with announcing(options["quiet"]):
-        with Bar(not options["quiet"]):
-            report = text_polarity(
-                data,
-                options["text"],
-                options["group"],
-                vectors=options["vectors"],
-                poles=names_of(options["poles"]),
-                stopwords=None if words is None else () if words == "none" else _lines(words),
-                names=() if names is None else _lines(names),
-                name_column=options["name_column"],
-                model=options["model"],
-                cluster=options["cluster"],
-                pair=names_of(options["pair"]) or (),
-                where=conditions(options["where"], "--where"),
-                confidence=options["confidence"],
-                alpha=options["alpha"],
-                at_most=options["at_most"],
-                seed=options["seed"],
-                trust_vectors=options["trust_vectors"],
-                delimiter=delimiter_of(options["delimiter"]),
-                encoding=options["encoding"],
-                command=command_words(context),
-            )
+        report = text_polarity(
+            data,
+            options["text"],
+            options["group"],
+            vectors=options["vectors"],
+            poles=names_of(options["poles"]),
+            stopwords=None if words is None else () if words == "none" else _lines(words),
+            names=() if names is None else _lines(names),
+            name_column=options["name_column"],
+            model=options["model"],
+            cluster=options["cluster"],
+            pair=names_of(options["pair"]) or (),
+            where=conditions(options["where"], "--where"),
+            confidence=options["confidence"],
+            alpha=options["alpha"],
+            at_most=options["at_most"],
+            seed=options["seed"],
+            trust_vectors=options["trust_vectors"],
+            delimiter=delimiter_of(options["delimiter"]),
+            encoding=options["encoding"],
+            command=command_words(context),
+        )
         if options["scores_file"] is not None:
             write_whole(options["scores_file"], report.to_frame().to_csv(index=False, lineterminator="\n"))
         show_language(report, options["json_file"], options["plot_file"])

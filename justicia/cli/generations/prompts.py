@@ -6,7 +6,10 @@ from typing import Any
 
 import click
 
-from justicia.cli.options import announcing, named_list
+from justicia.cli.options import announcing, named_list, note
+from justicia.cli.outputs import answer
+from justicia.cli.running import running
+from justicia.progress import stage
 
 __all__ = ["prompts"]
 
@@ -25,6 +28,7 @@ __all__ = ["prompts"]
 @click.option("--out", metavar="FILE", help="CSV, or JSON lines by its ending .jsonl.  [default: standard output]")
 @click.option("--quiet", is_flag=True, help="Do not say what was made.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@running
 def prompts(plan: str | None, **options: Any) -> int:
     """Write the table of prompts to send, from the templates, groups and slots of PLAN (YAML or JSON) or of options.
 
@@ -46,12 +50,13 @@ def prompts(plan: str | None, **options: Any) -> int:
         raise click.UsageError("templates, cues and slots stand in the plan, or in options, not in both")
     with announcing(options["quiet"]):
         held = plan if plan is not None else _plan(options)
+        stage("making prompts")
         made = expand_prompts(held, samples=options["samples"])
         text = made.to_text(target)
         if text is not None:
-            click.echo(text, nl=False)
+            answer(text)
         if not options["quiet"]:
-            click.echo(f"note: {describe(made)}", err=True)
+            note(describe(made))
     return 0
 
 

@@ -14,7 +14,7 @@ from justicia.cli.generations.language_options import (
 )
 from justicia.cli.generations.options import command_words, conditions
 from justicia.cli.options import announcing, delimiter_of, names_of
-from justicia.progress import Bar
+from justicia.cli.running import running
 
 __all__ = ["scores"]
 
@@ -31,6 +31,7 @@ __all__ = ["scores"]
 @reading_options
 @output_options
 @click.pass_context
+@running
 def scores(context: click.Context, /, data: str, **options: Any) -> int:
     """Compare groups in DATA (CSV, JSON lines, Parquet) by a number that every answer has.
 
@@ -45,22 +46,21 @@ def scores(context: click.Context, /, data: str, **options: Any) -> int:
 
     check_targets([options["json_file"], options["plot_file"]], [data])
     with announcing(options["quiet"]):
-        with Bar(not options["quiet"]):
-            report = group_scores(
-                data,
-                options["score"],
-                options["group"],
-                model=options["model"],
-                cluster=options["cluster"],
-                pair=names_of(options["pair"]) or (),
-                where=conditions(options["where"], "--where"),
-                confidence=options["confidence"],
-                alpha=options["alpha"],
-                at_most=options["at_most"],
-                seed=options["seed"],
-                delimiter=delimiter_of(options["delimiter"]),
-                encoding=options["encoding"],
-                command=command_words(context),
-            )
+        report = group_scores(
+            data,
+            options["score"],
+            options["group"],
+            model=options["model"],
+            cluster=options["cluster"],
+            pair=names_of(options["pair"]) or (),
+            where=conditions(options["where"], "--where"),
+            confidence=options["confidence"],
+            alpha=options["alpha"],
+            at_most=options["at_most"],
+            seed=options["seed"],
+            delimiter=delimiter_of(options["delimiter"]),
+            encoding=options["encoding"],
+            command=command_words(context),
+        )
         show_language(report, options["json_file"], options["plot_file"])
     return report.exit_code

@@ -8,6 +8,7 @@ import click
 
 from justicia.cli.generations.options import asked, betas, command_words, conditions, domains, show, spec_options
 from justicia.cli.options import announcing, names_of
+from justicia.cli.running import running
 
 __all__ = ["seq"]
 
@@ -32,6 +33,7 @@ __all__ = ["seq"]
 @spec_options
 @click.option("--all-runs", is_flag=True, help="Print every run, however many there are.")
 @click.pass_context
+@running
 def seq(context: click.Context, /, data: str, attr: tuple[str, ...], **options: Any) -> int:
     """Judge the sequences in DATA (CSV, JSON lines, Parquet), run by run: least beta, verdict, widest gap.
 

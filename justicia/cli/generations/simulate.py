@@ -9,6 +9,8 @@ import click
 
 from justicia.cli.generations.options import command_words, show
 from justicia.cli.options import announcing
+from justicia.cli.running import running
+from justicia.progress import stage
 
 __all__ = ["simulate"]
 
@@ -36,6 +38,7 @@ __all__ = ["simulate"]
 @click.option("--quiet", is_flag=True, help="Do not announce what was found.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
+@running
 def simulate(context: click.Context, /, json_file: str | None, quiet: bool, debug: bool, **options: Any) -> int:
     """Run a shield on a simulated generator: interference, misses, least beta.
 
@@ -46,6 +49,7 @@ def simulate(context: click.Context, /, json_file: str | None, quiet: bool, debu
 
     check_target(json_file)
     with announcing(quiet):
+        stage("simulating %s generations", f"{options['steps']:,}")
         report = replace(run(**options), command=tuple(command_words(context)))
         show(report, json_file)
     return report.exit_code

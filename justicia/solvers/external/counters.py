@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from justicia.errors import FormulaError, MissingDependencyError
+from justicia.guarding import private_folder
 from justicia.solvers.clause_tables import MAX, definitions_of, tables_of
 from justicia.solvers.external.circuits import Circuit, from_nnf
 from justicia.solvers.external.preparing import plain, prepared, quantifiers
@@ -80,8 +80,7 @@ class Ganak:
         if refused is not None:
             return Reply("unsupported", message=refused)
         made = prepared(plain(formula), wanted="r")
-        with tempfile.TemporaryDirectory(prefix="justicia-", ignore_cleanup_errors=True) as name:
-            folder = Path(name)
+        with private_folder() as folder:
             file = folder / "problem.sdimacs"
             file.write_text(to_sdimacs(made.formula), encoding="utf-8")
             reply = recognise(run_program(_arguments(self.name, file), folder, time_limit, interruption))
@@ -135,8 +134,7 @@ class D4:
         # d4 is not asked about nothing: one more variable, which is true, changes no count.
         more = made.n_variables + 1
         made = ClauseFormula((*made.prefix, Block(EXISTS, (more,))), (*made.clauses, (more,)))
-        with tempfile.TemporaryDirectory(prefix="justicia-", ignore_cleanup_errors=True) as name:
-            folder = Path(name)
+        with private_folder() as folder:
             file, circuit = folder / "problem.sdimacs", folder / "problem.nnf"
             file.write_text(to_sdimacs(made), encoding="utf-8")
             run = run_program(_arguments(self.name, file), folder, time_limit, interruption)

@@ -17,7 +17,6 @@ import os
 import re
 import shlex
 import shutil
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from justicia.errors import InputError, MissingDependencyError
+from justicia.guarding import private_folder
 from justicia.solvers.external.preparing import decimals, plain, prepared, quantifiers, single_precision
 from justicia.solvers.external.recognising import Reply, compiled, recognise
 from justicia.solvers.external.running import run_program
@@ -259,8 +259,7 @@ def _asked(
 ) -> Reply:
     """Write a formula into a folder of its own, and run a program there."""
     start = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="justicia-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
+    with private_folder() as folder:
         file = folder / _NAME
         file.write_text(text, encoding="utf-8")
         arguments = [words[0], *(word.replace(_FILE, str(file)) for word in words[1:])]

@@ -1,8 +1,10 @@
 """Run a program that nobody vouches for: no shell, a folder of its own, and an end that it cannot refuse.
 
 The program is the leader of a process group, which is killed when the program ends, at the limit, and whenever this
-process stops waiting: a request to end would not do, ABC answers it by computing on. Output is read while the program
-runs and kept up to a limit. Nothing waits for the end of the output, which a child that was left behind may hold open.
+process stops waiting: a request to end would not do, ABC answers it by computing on. Children that have left the group
+are found by a mark in their environment, where the system shows it (Linux), and killed as well. When this process is
+killed itself, its guard does both. Output is read while the program runs and kept up to a limit. Nothing waits for the
+end of the output, which a child that was left behind may hold open.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from justicia._guard import MARK, end_marked
 from justicia.errors import InputError
+from justicia.guarding import guard
 from justicia.words import shown
 
 if TYPE_CHECKING:
@@ -89,6 +93,8 @@ def run_program(
     if os.name != "posix":
         raise InputError("outside solvers are run on Linux and macOS: this system has no process groups to end them by")
     start = time.perf_counter()
+    keeper = guard()
+    mark = keeper.new_mark()
     try:
         process = subprocess.Popen(  # noqa: S603 (a program that the user names, without a shell)
             list(arguments),
@@ -98,17 +104,20 @@ def run_program(
             stderr=subprocess.PIPE,
             start_new_session=True,
             # Decimals with a point, whatever the user's language.
-            env={**os.environ, "LC_ALL": "C", "LANG": "C", "TMPDIR": str(folder)},
+            env={**os.environ, "LC_ALL": "C", "LANG": "C", "TMPDIR": str(folder), MARK: mark},
         )
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise InputError(f"{shown(arguments[0], 200)} cannot be started: {why}") from error
     try:
+        keeper.add(group=process.pid)
         with _ended_with_us():
             _limit(process.pid)
             ended, held = _watched(process, folder, start, time_limit, interruption)
     finally:
         _kill(process)
+        end_marked(mark)
+        keeper.drop(process.pid)
     code = process.returncode if ended == "itself" else None
     texts = [bytes(one).decode("utf-8", errors="replace") for one in held]
     return Run(ended, code, texts[0], texts[1], time.perf_counter() - start)
