@@ -35,8 +35,8 @@ def mutated_skops(rng: Random, data: bytes, others: Sequence[bytes]) -> bytes:
         if way < 6 and "schema.json" in held:
             held["schema.json"] = mutated_json(rng, held["schema.json"], ())
         elif arrays and way < 9:
-            name = rng.choice(arrays)
-            held[name] = mutated_arrays(rng, held[name], [held[other] for other in arrays if other in held])
+            name = rng.choice([other for other in arrays if other in held] or names)
+            held[name] = mutated_arrays(rng, held.get(name, b""), [held[other] for other in arrays if other in held])
         elif names:
             held.pop(rng.choice(names), None)
     buffer = io.BytesIO()

@@ -17,7 +17,7 @@ from fuzzing.targets import Target
 
 __all__ = ["Campaign", "corpus_of"]
 
-_TRACED = 12
+_TRACED = 25
 """One input of so many is traced."""
 _LARGEST = 60_000
 """Bytes of an input that is kept."""
@@ -73,7 +73,7 @@ class Campaign:
         while (seconds is None or time.monotonic() - started < seconds) and (inputs is None or self.n_read < inputs):
             fresh = not pending
             content = self._new(rng, held) if fresh else pending.pop(0)
-            traced = not fresh or rng.randrange(_TRACED) == 0
+            traced = fresh and rng.randrange(_TRACED) == 0
             outcome, reached, facts = worker.run(content, traced=traced)
             self.counts[outcome.kind] += 1
             new_lines = [line for line in reached if line not in lines]

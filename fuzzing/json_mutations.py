@@ -100,7 +100,7 @@ def _near(rng: Random, value: Any, strange: Any) -> Any:
     if isinstance(value, bool):
         return not value
     if isinstance(value, (int, float)):
-        if rng.random() < 0.5:
+        if rng.random() < 0.5 and abs(value) < 1e300:
             return rng.choice((value + 1, value - 1, -value, value * 2, value / 3, 0, 1, float(value) + 1e-9))
         return Raw(rng.choice(NUMBERS[:12])) if rng.random() < 0.7 else Raw(rng.choice(NUMBERS))
     if isinstance(value, str):

@@ -84,7 +84,7 @@ def parquet_files() -> list[bytes]:
     )
     held = [pa.Table.from_pandas(frame) for frame in (table, odd, table.set_index("job"))]
     lists = pa.table({**{name: pa.array(table[name]) for name in table}, "list": [[1, 2]] * len(table)})
-    decimals = lists.drop_columns(["list"]).append_column("d", pa.array([1] * len(table)).cast(pa.decimal128(20, 2)))
+    decimals = lists.drop_columns(["list"]).append_column("d", pa.array([1] * len(table)).cast(pa.decimal128(30, 2)))
     made = []
     for one in (*held, lists, decimals):
         for options in ({"compression": "none"}, {"compression": "snappy", "use_dictionary": False}):

@@ -72,6 +72,8 @@ class _Mutating:
 
     def begin(self, rng: Random, chosen: Sequence[int]) -> None:
         self.rng, self.chosen, self.count = rng, set(chosen), 0
+        # The memo knows objects by their addresses, so none may go before the end.
+        self.kept: list[Any] = []
 
     def reducer_override(self, value: Any) -> Any:
         if isinstance(value, type) or callable(value) and not hasattr(value, "__dict__"):
@@ -82,10 +84,12 @@ class _Mutating:
             return NotImplemented
         if not isinstance(reduced, tuple):
             return NotImplemented
+        self.kept.append(reduced)
         self.count += 1
         if self.count - 1 not in self.chosen:
             return NotImplemented
-        return _changed(self.rng, reduced)
+        self.kept.append(_changed(self.rng, reduced))
+        return self.kept[-1]
 
 
 class _Pickler(_Mutating, pickle._Pickler):  # type: ignore[name-defined]
@@ -98,7 +102,8 @@ class _Joblib(_Mutating, NumpyPickler):
         if type(value) is np.ndarray and self.rng.random() < 0.15:
             self.count += 1
             if self.count - 1 in self.chosen:
-                return super().save(_array(self.rng, value))
+                self.kept.append(_array(self.rng, value))
+                return super().save(self.kept[-1])
         return super().save(value)
 
 
@@ -120,7 +125,7 @@ def _written(rng: Random, make: Callable[[io.BytesIO], Any], model: Any) -> byte
 
 
 def _pickled(rng: Random, model: Any) -> bytes:
-    protocol = rng.choice((4, 4, 5, 2))
+    protocol = rng.choice((4, 4, 3, 2))
     return _written(rng, lambda file: _Pickler(file, protocol), model)
 
 

@@ -15,6 +15,7 @@ from fuzzing.bytes_mutations import mutated_bytes, mutated_text
 from fuzzing.json_mutations import mutated_json
 from fuzzing.option_mutations import OPTION_LINES, mutated_options, words_of
 from fuzzing.state_mutations import mutated_joblib, mutated_state
+from fuzzing.table_mutations import mutated_lines, mutated_table
 
 __all__ = ["TARGETS", "Target"]
 
@@ -213,9 +214,9 @@ def _of(*contents: bytes) -> Callable[[], Sequence[bytes]]:
 TARGETS = {
     target.name: target
     for target in (
-        Target("csv", lambda: [seeds.people_csv()], mutated_text, _TABLES, files=_people_files),
+        Target("csv", lambda: [seeds.people_csv()], mutated_table, _TABLES, files=_people_files),
         Target("parquet", seeds.parquet_files, mutated_parquet, _TABLES, ".parquet", files=_people_files),
-        Target("decisions", lambda: [seeds.decisions_table()], mutated_text, _DECISIONS),
+        Target("decisions", lambda: [seeds.decisions_table()], mutated_table, _DECISIONS),
         Target("pickle", seeds.pickles, mutated_state, _MODELS, ".pkl", _load, _people_files),
         Target("joblib", seeds.joblibs, mutated_joblib, _MODELS, ".joblib", _load, _people_files),
         Target("skops", seeds.skops_files, mutated_skops, _MODELS, ".skops", _load, _people_files),
@@ -246,11 +247,11 @@ TARGETS = {
             _population,
             _people_files,
         ),
-        Target("generations", lambda: [seeds.generations_table()], mutated_text, _GENERATIONS, files=_generation_files),
+        Target("generations", lambda: [seeds.generations_table()], mutated_table, _GENERATIONS, files=_generation_files),
         Target(
             "generations_lines",
             lambda: [seeds.generations_lines()],
-            mutated_text,
+            mutated_lines,
             _GENERATIONS,
             ".jsonl",
             files=_generation_files,
@@ -274,7 +275,7 @@ TARGETS = {
         Target(
             "enforcement",
             _of(texts.LABELS),
-            mutated_text,
+            mutated_lines,
             (
                 ("generations", "enforce", "{input}", "--spec", "spec.json", "--beta", "6", "--quiet"),
                 (

@@ -7,7 +7,6 @@ text everywhere, which the second reading is told.
 
 from __future__ import annotations
 
-import csv
 import io
 import logging
 import warnings
@@ -26,6 +25,7 @@ from justicia.tables.csv_text import (
     first_line,
     has_outer_blanks,
     holds_words,
+    names_in,
 )
 from justicia.tables.sources import FileHash, Survey, batch_rows, head_rows, with_types
 from justicia.words import counted
@@ -229,13 +229,15 @@ class CsvSource:
 
     def _header(self, beginning: bytes, *, asked: bool) -> list[str]:
         check_beginning(beginning, self._encoding)
+        if b"\r" in beginning and b"\n" not in beginning:
+            raise TableError("ends its lines with \\r alone: write \\n, or read it whole (--no-stream)")
         try:
             line = beginning.partition(b"\n")[0].decode(self._encoding, "replace")
         except (LookupError, ValueError) as error:
             raise TableError(f"encoding {self._encoding!r} is not known") from error
         if not asked:
             check_delimiter(line)
-        return next(csv.reader([line.strip("\r\n")], delimiter=self._delimiter), [])
+        return names_in(line, self._delimiter)
 
     def _head(self, beginning: bytes, *, blanks: bool) -> pd.DataFrame:
         cut = beginning
@@ -277,7 +279,12 @@ class CsvSource:
                     dtype=dtype,
                     chunksize=rows,
                 )
-            for frame in reader:
+            while True:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error", pd.errors.ParserWarning)
+                    frame = next(reader, None)
+                if frame is None:
+                    return
                 yield frame.reset_index(drop=True)
         except pd.errors.EmptyDataError:
             raise TableError("is empty") from None
