@@ -31,7 +31,10 @@ _MOST = 1 << 20
 
 
 def several(
-    rng: Random, data: bytes, others: Sequence[bytes], mutations: Sequence[Callable[[Random, bytes, Sequence[bytes]], bytes]]
+    rng: Random,
+    data: bytes,
+    others: Sequence[bytes],
+    mutations: Sequence[Callable[[Random, bytes, Sequence[bytes]], bytes]],
 ) -> bytes:
     """A few of the mutations, one after another; one is the most frequent number."""
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 5, 8))):

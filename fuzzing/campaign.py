@@ -51,7 +51,9 @@ class Campaign:
     counts: Counter[str] = field(default_factory=Counter)
     faults: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def run(self, worker: Worker, *, seconds: float | None = None, inputs: int | None = None, first: int | None = None) -> None:
+    def run(
+        self, worker: Worker, *, seconds: float | None = None, inputs: int | None = None, first: int | None = None
+    ) -> None:
         """Read inputs until the time is over, or so many have been read.
 
         Parameters
@@ -65,14 +67,16 @@ class Campaign:
         rng = Random(f"{self.target.name} {self.seed}")
         known = list(dict.fromkeys([*self.target.seeds(), *corpus_of(self.folder)]))
         held: list[bytes] = []
+        good: list[bytes] = []
         seen: set[str] = set()
         lines: set[str] = set()
+        worker.start()
         started = said = time.monotonic()
         self._say("start", seed=self.seed, known=len(known))
         pending = known[:first]
         while (seconds is None or time.monotonic() - started < seconds) and (inputs is None or self.n_read < inputs):
             fresh = not pending
-            content = self._new(rng, held) if fresh else pending.pop(0)
+            content = self._new(rng, held, good) if fresh else pending.pop(0)
             traced = fresh and rng.randrange(_TRACED) == 0
             outcome, reached, facts = worker.run(content, traced=traced)
             self.counts[outcome.kind] += 1
@@ -81,34 +85,42 @@ class Campaign:
             if outcome.is_fault:
                 self._fault(content, outcome, facts)
             elif (outcome.key not in seen or new_lines or not fresh) and len(content) <= _LARGEST:
-                held.append(content)
+                (good if outcome.kind == "read" else held).append(content)
                 if fresh:
                     self._keep(content, self.folder)
             seen.add(outcome.key)
             if time.monotonic() - said > _EVERY:
                 said = time.monotonic()
-                self._progress(started, held, seen, lines, worker)
-        self._progress(started, held, seen, lines, worker, kind="end")
+                self._progress(started, len(held) + len(good), seen, lines, worker)
+        self._progress(started, len(held) + len(good), seen, lines, worker, kind="end")
 
     @property
     def n_read(self) -> int:
         """Inputs so far."""
         return sum(self.counts.values())
 
-    def _new(self, rng: Random, held: list[bytes]) -> bytes:
-        if not held:
-            held = list(self.target.seeds())
+    def _new(self, rng: Random, held: list[bytes], good: list[bytes]) -> bytes:
+        """A mutation of an input that was read, or, one time in five, of one that was refused."""
+        good = good or list(self.target.seeds())
+        known = held if held and rng.random() < 0.2 else good
         # Seeds, which come first, stay as likely as all that was found later.
-        recent = rng.random() < 0.5
-        content = held[rng.randrange(len(held))] if recent else held[rng.randrange(min(len(held), 30))]
-        return self.target.mutate(rng, content, held)
+        content = known[rng.randrange(len(known) if rng.random() < 0.6 else min(len(known), 30))]
+        return self.target.mutate(rng, content, known)
 
     def _fault(self, content: bytes, outcome: Outcome, facts: dict[str, Any]) -> None:
         known = self.faults.get(outcome.key)
         if known is None or len(content) < known["size"]:
             place = self._keep(content, self.folder / "faults", outcome.key)
             self.faults[outcome.key] = {"size": len(content), "kind": outcome.kind}
-            self._say("fault", key=outcome.key, fault=outcome.kind, text=outcome.text, trace=outcome.trace, file=str(place), **facts)
+            self._say(
+                "fault",
+                key=outcome.key,
+                fault=outcome.kind,
+                text=outcome.text,
+                trace=outcome.trace,
+                file=str(place),
+                **facts,
+            )
 
     def _keep(self, content: bytes, folder: Path, name: str | None = None) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
@@ -117,11 +129,11 @@ class Campaign:
         return place
 
     def _progress(
-        self, started: float, held: list[bytes], seen: set[str], lines: set[str], worker: Worker, kind: str = "progress"
+        self, started: float, n_kept: int, seen: set[str], lines: set[str], worker: Worker, kind: str = "progress"
     ) -> None:
         self._say(
             kind, seconds=round(time.monotonic() - started, 1), inputs=self.n_read, outcomes=dict(self.counts),
-            corpus=len(held), messages=len(seen), lines=len(lines), workers=worker.n_started, faults=len(self.faults),
+            corpus=n_kept, computing=round(worker.seconds, 1), messages=len(seen), lines=len(lines), workers=worker.n_started, faults=len(self.faults),
         )  # fmt: skip
 
     def _say(self, event: str, **facts: Any) -> None:

@@ -105,7 +105,9 @@ def _near(rng: Random, value: Any, strange: Any) -> Any:
         return Raw(rng.choice(NUMBERS[:12])) if rng.random() < 0.7 else Raw(rng.choice(NUMBERS))
     if isinstance(value, str):
         words = [part for _, part in _places(strange, ()) if isinstance(part, str)]
-        return rng.choice((rng.choice(words or ["x"]), value + rng.choice(WORDS), rng.choice(WORDS), rng.choice(NUMBERS)))
+        return rng.choice(
+            (rng.choice(words or ["x"]), value + rng.choice(WORDS), rng.choice(WORDS), rng.choice(NUMBERS))
+        )
     if isinstance(value, list):
         return _length(rng, value, strange)
     if isinstance(value, dict):
@@ -150,7 +152,17 @@ def _keys(rng: Random, value: Any, strange: Any) -> Any:
     return held
 
 
-_WAYS: tuple[Callable[[Random, Any, Any], Any], ...] = (_plain, _plain, _gone, _elsewhere, _near, _near, _near, _length, _keys)
+_WAYS: tuple[Callable[[Random, Any, Any], Any], ...] = (
+    _plain,
+    _plain,
+    _gone,
+    _elsewhere,
+    _near,
+    _near,
+    _near,
+    _length,
+    _keys,
+)
 
 
 def dumped(value: Any) -> str:

@@ -43,17 +43,21 @@ class Worker:
     def __init__(self, target: str, folder: Path) -> None:
         self.target, self.folder = target, folder
         self.n_started = 0
+        self.computed = 0.0
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Worker:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.stop()
 
     def stop(self) -> None:
         """End the process."""
         if self._process is not None:
+            self.computed += _seconds(self._process.pid)
             self._process.kill()
             self._process.wait()
             for stream in (self._process.stdin, self._process.stdout):
@@ -61,10 +65,26 @@ class Worker:
                     stream.close()
             self._process = None
 
-    def run(self, content: bytes, *, traced: bool = False) -> tuple[Outcome, list[str], dict[str, Any]]:
-        """What came of an input, lines that it reached (when it was traced), and seconds and bytes that it took."""
+    @property
+    def seconds(self) -> float:
+        """Seconds of computing of all processes so far."""
+        return self.computed + (0.0 if self._process is None else _seconds(self._process.pid))
+
+    def start(self) -> None:
+        """Begin a process, unless there is one; the first one reads a good input by every command."""
         if self._process is None:
             self._start()
+
+    def run(self, content: bytes, *, traced: bool = False) -> tuple[Outcome, list[str], dict[str, Any]]:
+        """What came of an input, lines that it reached (when it was traced), and seconds and bytes that it took.
+
+        What ends the process, or takes too long, is read once more by a new one.
+        """
+        found = self._run(content, traced=traced)
+        return self._run(content, traced=False) if found[0].kind in ("hang", "crash") else found
+
+    def _run(self, content: bytes, *, traced: bool) -> tuple[Outcome, list[str], dict[str, Any]]:
+        self.start()
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise RuntimeError("the worker could not be started")
@@ -99,7 +119,14 @@ class Worker:
         Path(environment["TMPDIR"]).mkdir(exist_ok=True)
         with (self.folder / "worker.log").open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "fuzzing.worker", self.target, str(scratch)],
+                [
+                    sys.executable,
+                    "-m",
+                    "fuzzing.worker",
+                    self.target,
+                    str(scratch),
+                    "all" if self.n_started == 1 else "none",
+                ],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

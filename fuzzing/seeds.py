@@ -165,7 +165,14 @@ def models() -> tuple[Any, ...]:
         CalibratedClassifierCV(LinearSVC(), cv=2, ensemble=False),
         CNFClassifier(n_clauses=2, random_state=0),
     ]
-    few = (HistGradientBoostingClassifier, AdaBoostClassifier, BaggingClassifier, VotingClassifier, GaussianNB, CalibratedClassifierCV)
+    few = (
+        HistGradientBoostingClassifier,
+        AdaBoostClassifier,
+        BaggingClassifier,
+        VotingClassifier,
+        GaussianNB,
+        CalibratedClassifierCV,
+    )
     fitted = [made[0]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -246,7 +253,12 @@ def populations() -> list[bytes]:
     for structure in ("independent", "tree", "empirical", "auto"):
         options: dict[str, Any] = {"label": "out", "favorable": "yes"} if structure != "auto" else {}
         file = justicia.fit_population(
-            table, sensitive_features=["sex"], structure=structure, cells=8, leave_out=[] if options else ["out"], **options
+            table,
+            sensitive_features=["sex"],
+            structure=structure,
+            cells=8,
+            leave_out=[] if options else ["out"],
+            **options,
         )
         made.append(file.to_json().encode())
     hot = table.drop(columns="job").assign(**{f"job_{word}": (table["job"] == word).astype(int) for word in "xyz"})

@@ -287,8 +287,20 @@ _PAIRS = sorted(ALLOWED | {("os", "system"), ("builtins", "eval"), ("numpy", "lo
 _OPCODES: tuple[bytes, ...] = (
     *(b"N", b"\x88", b"\x89", b"(", b")", b"]", b"}", b"\x8f", b"t", b"l", b"d", b"0", b"2", b"1", b"a", b"e", b"s"),
     *(b"u", b"\x90", b"\x91", b"R", b"b", b"\x81", b"\x92", b"\x93", b"\x94", b".", b"\x85", b"\x86", b"\x87", b"o"),
-    *(b"K\x00", b"K\xff", b"M\xff\xff", b"J\xff\xff\xff\xff", b"J\xff\xff\xff\x7f", b"\x8a\x08" + b"\xff" * 7 + b"\x7f"),
-    *(b"\x8b" + struct.pack("<i", 100000) + b"\x7f" * 100000, b"I" + b"9" * 3000 + b"\n", b"F1e400\n", b"Gx" + b"\xff" * 7),
+    *(
+        b"K\x00",
+        b"K\xff",
+        b"M\xff\xff",
+        b"J\xff\xff\xff\xff",
+        b"J\xff\xff\xff\x7f",
+        b"\x8a\x08" + b"\xff" * 7 + b"\x7f",
+    ),
+    *(
+        b"\x8b" + struct.pack("<i", 100000) + b"\x7f" * 100000,
+        b"I" + b"9" * 3000 + b"\n",
+        b"F1e400\n",
+        b"Gx" + b"\xff" * 7,
+    ),
     *(b"\x8c\x01x", b"X\xff\xff\xff\xff", b"B\xff\xff\xff\x7f", b"\x8d" + b"\xff" * 8, b"\x96" + b"\xff" * 7 + b"\x7f"),
     *(b"r\xff\xff\xff\xff", b"j\xff\xff\xff\x7f", b"h\x00", b"q\x00", b"h\xff", b"\x95" + b"\xff" * 8, b"\x80\x05"),
     *(b"\x80\xff", b"\x97", b"\x98", b"P1\n", b"Q", b"\x82\x01", b"cbuiltins\nbytearray\n", b"cnumpy\ndtype\n"),

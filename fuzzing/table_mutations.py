@@ -99,7 +99,9 @@ def _twice(rng: Random, rows: Rows) -> Rows:
 
 
 def _fewer(rng: Random, rows: Rows) -> Rows:
-    return rows[: rng.choice((1, 2, 2, 3, 4, 8, len(rows)))] if rng.random() < 0.5 else [rows[0], *rows[len(rows) // 2 :]]
+    return (
+        rows[: rng.choice((1, 2, 2, 3, 4, 8, len(rows)))] if rng.random() < 0.5 else [rows[0], *rows[len(rows) // 2 :]]
+    )
 
 
 def _more(rng: Random, rows: Rows) -> Rows:

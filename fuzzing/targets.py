@@ -247,7 +247,9 @@ TARGETS = {
             _population,
             _people_files,
         ),
-        Target("generations", lambda: [seeds.generations_table()], mutated_table, _GENERATIONS, files=_generation_files),
+        Target(
+            "generations", lambda: [seeds.generations_table()], mutated_table, _GENERATIONS, files=_generation_files
+        ),
         Target(
             "generations_lines",
             lambda: [seeds.generations_lines()],
@@ -279,7 +281,17 @@ TARGETS = {
             (
                 ("generations", "enforce", "{input}", "--spec", "spec.json", "--beta", "6", "--quiet"),
                 (
-                    *("generations", "enforce", "{input}", "--attr", "gender", "--domain", "female,male", "--beta", "4"),
+                    *(
+                        "generations",
+                        "enforce",
+                        "{input}",
+                        "--attr",
+                        "gender",
+                        "--domain",
+                        "female,male",
+                        "--beta",
+                        "4",
+                    ),
                     *("--state", "made.state", "--out", "made.jsonl", "--quiet"),
                 ),
             ),
@@ -328,7 +340,17 @@ TARGETS = {
             mutated_text,
             (
                 (
-                    *("verify", "--decisions", "d.csv", "--decision", "out", "--favorable", "yes", "--sensitive", "sex"),
+                    *(
+                        "verify",
+                        "--decisions",
+                        "d.csv",
+                        "--decision",
+                        "out",
+                        "--favorable",
+                        "yes",
+                        "--sensitive",
+                        "sex",
+                    ),
                     *("--quiet", "--config", "{input}"),
                 ),
             ),

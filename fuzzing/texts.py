@@ -122,10 +122,14 @@ ANSWERS = (
 )
 
 LABELS = (
-    b'{"gender": "male", "ethnicity": "asian|black"}\n{"gender": null, "ethnicity": ["white"]}\n{"gender": "female", "ethnicity": ""}\n' * 5
+    b'{"gender": "male", "ethnicity": "asian|black"}\n{"gender": null, "ethnicity": ["white"]}\n{"gender": "female", "ethnicity": ""}\n'
+    * 5
 )
 
-SYNONYMS = (b'{"kind": "gentle", "strong": "firm", "tall": "high"}', b'{"gentle": ["kind", "mild"], "firm": ["strong"]}')
+SYNONYMS = (
+    b'{"kind": "gentle", "strong": "firm", "tall": "high"}',
+    b'{"gentle": ["kind", "mild"], "firm": ["strong"]}',
+)
 
 CONFIGURATIONS = (
     b'require = ["disparate_impact>=0.8", "sample.selection_rate[sex=F]>=0.1"]\n',

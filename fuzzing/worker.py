@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import sys
 import time
@@ -14,6 +15,7 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,13 +74,22 @@ class Reader:
             return Outcome("written", f"{left[0]}; after: {outcome.text}")
         return outcome
 
+    def read_by_all(self, content: bytes) -> None:
+        """Read a good input with every command."""
+        path = self.folder / f"input{self.target.suffix}"
+        for words in self.target.commands or self.target.chosen(content):
+            path.write_bytes(content)
+            _command(words, path)
+        path.unlink(missing_ok=True)
+        self._before = self._listed()
+
     def _outcome(self, path: Path, content: bytes) -> Outcome:
         direct = self.target.read
         if direct is not None:
             try:
                 direct(path)
             except Exception as error:
-                told = _error_outcome(error)
+                told = replace(_error_outcome(error), trace=_where(error))
                 # Every eighth refusal is seen through the command as well.
                 if told.is_fault or sum(content[-64:]) % 8:
                     return told
@@ -91,6 +102,8 @@ class Reader:
                 return Outcome("traceback", outcome.text, _traced(words, path))
             if outcome.is_fault or outcome.kind == "mismatch":
                 return Outcome(outcome.kind, f"{outcome.text} AFTER {' '.join(words)[:300]}", outcome.text)
+            if outcome.kind == "refused":
+                return Outcome(outcome.kind, outcome.text, _without(outcome.text, content))
         return outcome
 
     def _listed(self) -> dict[str, tuple[int, int]]:
@@ -112,13 +125,23 @@ class Reader:
                 told.append(("written", os.fsdecode(path)))
         elif event in _FORBIDDEN:
             told.append(("forbidden", f"{event} {str(arguments)[:200]}"))
-        elif event in _CHANGING and isinstance(arguments[0], (str, bytes)) and not self._inside(os.fsdecode(arguments[0])):
+        elif (
+            event in _CHANGING
+            and isinstance(arguments[0], (str, bytes))
+            and not self._inside(os.fsdecode(arguments[0]))
+        ):
             told.append(("written", f"{event} {os.fsdecode(arguments[0])}"))
 
     def _inside(self, path: str) -> bool:
         whole = os.path.abspath(path)
         # Kernels that are compiled are kept beside their modules.
         return any(whole == place or whole.startswith(f"{place}/") for place in self._allowed) or "__pycache__" in whole
+
+
+def _without(text: str, content: bytes) -> str:
+    """A message without the words that it has from the input, so that two of one sort are the same."""
+    held = set(re.findall(r"\w+", content[:20_000].decode("utf-8", "replace")))
+    return " ".join(word for word in re.findall(r"\w+", text) if word not in held)
 
 
 def _error_outcome(error: Exception) -> Outcome:
@@ -232,7 +255,7 @@ def _memory(name: str) -> int:
 
 def main() -> None:
     """Answer until there are no more inputs."""
-    name, folder = sys.argv[1:]
+    name, folder, warm = sys.argv[1:]
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
     warnings.simplefilter("always")
@@ -240,8 +263,8 @@ def main() -> None:
         warnings.simplefilter("ignore", kind)
     target = TARGETS[name]
     reader = Reader(target, Path(folder))
-    for content in target.seeds():
-        reader.read(content)
+    if warm == "all":
+        reader.read_by_all(target.seeds()[0])
     lines = _Lines()
     limit = _memory("VmSize") + _MOST_VIRTUAL
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -87,7 +87,8 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes) -> None:
     target = Path(path)
     if target.is_dir():
         raise InputError(f"{os.fspath(path)} is a folder: name a file")
-    content = text if isinstance(text, bytes) else text.encode("utf-8")
+    # Half of a surrogate pair, as in the name of a file that is no UTF-8, becomes an escape.
+    content = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     if target.exists() and not target.is_file():
         # A device or a pipe cannot be replaced.
         target.write_bytes(content)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import TYPE_CHECKING
 
 import click
@@ -59,7 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
-        with speaking_options():
+        with speaking_options(), warnings.catch_warnings():
+            if not debug and not sys.warnoptions:
+                # What libraries tell those who write programs is no line for users.
+                warnings.simplefilter("ignore")
             code = cli.main(words, prog_name="justicia", standalone_mode=False, obj=words)
         if sys.stdout is not None:
             sys.stdout.flush()

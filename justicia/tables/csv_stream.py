@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import io
 import logging
+import lzma
 import warnings
+import zlib
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -43,6 +45,9 @@ _BLOCK = 1 << 20
 _MOST_KEPT = 20_000_000
 """Cells of a first reading that are kept, so that there is no second one."""
 _LONG_LINES = 300
+_COMPRESSION_ERRORS = (zlib.error, lzma.LZMAError)
+_PARSER_ERRORS = (ValueError, OverflowError, TypeError, LookupError, EOFError, OSError)
+"""What the parser raises; its own errors are ValueErrors."""
 
 
 class LineLengths:
@@ -197,8 +202,13 @@ class CsvSource:
         self.name: str | None = path.name
         if len(self._delimiter) != 1 or not self._delimiter.isascii() or self._delimiter in '"\n\r':
             raise TableError(f"{path.name}: delimiter {delimiter!r} is not one ASCII character")
-        with self._open() as file:
-            beginning = file.read(_BLOCK)
+        try:
+            with self._open() as file:
+                beginning = file.read(_BLOCK)
+        except (*_COMPRESSION_ERRORS, EOFError) as error:
+            raise TableError(f"{path.name}: cannot be decompressed: {first_line(error)}") from error
+        except OSError as error:
+            raise TableError(f"{path.name} cannot be read: {error.strerror or error}") from error
         try:
             header = self._header(beginning, asked=delimiter is not None)
             names = [str(name) for name in self._head(beginning, blanks=False).columns]
@@ -220,7 +230,6 @@ class CsvSource:
     def _open(self) -> IO[bytes]:
         import bz2
         import gzip
-        import lzma
 
         kind = COMPRESSED.get(self._path.suffix.lower())
         openers: dict[str | None, Any] = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}
@@ -292,7 +301,7 @@ class CsvSource:
             raise TableError(self._not_decoded()) from error
         except pd.errors.ParserWarning as error:
             raise TableError("rows have more values than the header has names") from error
-        except (pd.errors.ParserError, ValueError, OverflowError, TypeError, LookupError, EOFError, OSError) as error:
+        except (*_PARSER_ERRORS, *_COMPRESSION_ERRORS) as error:
             if isinstance(error, TableError):
                 raise
             raise TableError(f"cannot be parsed: {first_line(error)}") from error
