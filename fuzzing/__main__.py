@@ -29,11 +29,14 @@ def fuzz(names: tuple[str, ...], minutes: float, seed: int, corpus: Path, log: P
         raise click.UsageError(f"no target is called {strange[0]}; there are {', '.join(TARGETS)}")
     n_faults = 0
     for name in chosen:
-        with tempfile.TemporaryDirectory(prefix="fuzzing-") as folder, Worker(name, Path(folder)) as worker:
-            with log.open("a") if log is not None else click.open_file("-", "w") as file:
-                campaign = Campaign(TARGETS[name], corpus / name, file, seed)
-                campaign.run(worker, seconds=60 * minutes)
-                n_faults += len(campaign.faults)
+        with (
+            tempfile.TemporaryDirectory(prefix="fuzzing-") as folder,
+            Worker(name, Path(folder)) as worker,
+            log.open("a") if log is not None else click.open_file("-", "w") as file,
+        ):
+            campaign = Campaign(TARGETS[name], corpus / name, file, seed)
+            campaign.run(worker, seconds=60 * minutes)
+            n_faults += len(campaign.faults)
     sys.exit(1 if n_faults else 0)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
 import json
 import struct
 import zipfile
+import zlib
 from collections.abc import Sequence
 from functools import cache
 from random import Random
@@ -15,8 +18,9 @@ import numpy as np
 
 from fuzzing.bytes_mutations import NUMBERS, WORDS, mutated_bytes
 from fuzzing.json_mutations import change, dumped, mutated_json
+from fuzzing.table_mutations import mutated_table
 
-__all__ = ["mutated_arrays", "mutated_parquet", "mutated_skops"]
+__all__ = ["mutated_arrays", "mutated_gzip", "mutated_parquet", "mutated_skops"]
 
 
 def mutated_skops(rng: Random, data: bytes, others: Sequence[bytes]) -> bytes:
@@ -44,6 +48,18 @@ def mutated_skops(rng: Random, data: bytes, others: Sequence[bytes]) -> bytes:
         for name, content in held.items():
             archive.writestr(name, content)
     return buffer.getvalue()
+
+
+def mutated_gzip(rng: Random, data: bytes, others: Sequence[bytes]) -> bytes:
+    """A compressed table with another one inside, or with broken bytes outside; several of them, now and then."""
+    if rng.random() < 0.6:
+        return mutated_bytes(rng, data, others)
+    try:
+        plain = gzip.decompress(data)
+    except (EOFError, OSError, zlib.error):
+        return mutated_bytes(rng, data, others)
+    made = gzip.compress(mutated_table(rng, plain, ()), 1, mtime=0)
+    return rng.choice((made, made, made + made, made + b"\x00" * 9, made[:-4], bz2.compress(plain)))
 
 
 _HEADERS = (

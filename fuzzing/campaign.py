@@ -132,9 +132,17 @@ class Campaign:
         self, started: float, n_kept: int, seen: set[str], lines: set[str], worker: Worker, kind: str = "progress"
     ) -> None:
         self._say(
-            kind, seconds=round(time.monotonic() - started, 1), inputs=self.n_read, outcomes=dict(self.counts),
-            corpus=n_kept, computing=round(worker.seconds, 1), messages=len(seen), lines=len(lines), workers=worker.n_started, faults=len(self.faults),
-        )  # fmt: skip
+            kind,
+            seconds=round(time.monotonic() - started, 1),
+            computing=round(worker.seconds, 1),
+            inputs=self.n_read,
+            outcomes=dict(self.counts),
+            corpus=n_kept,
+            messages=len(seen),
+            lines=len(lines),
+            workers=worker.n_started,
+            faults=len(self.faults),
+        )
 
     def _say(self, event: str, **facts: Any) -> None:
         if self.log is not None:

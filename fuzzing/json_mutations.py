@@ -123,14 +123,14 @@ def _length(rng: Random, value: Any, strange: Any) -> Any:
     if way == 0:
         return value[:at]
     if way == 1:
-        return value + [copy.deepcopy(value[at])] * rng.choice((1, 2, 100))
+        return [*value, *[copy.deepcopy(value[at])] * rng.choice((1, 2, 100))]
     if way == 2:
         return rng.sample(value, len(value))
     if way == 3:
         return [value]
     if way == 4:
         return [part for part in value if part is not value[at]]
-    return value[:at] + [copy.deepcopy(rng.choice(_PLAIN))] + value[at:]
+    return [*value[:at], copy.deepcopy(rng.choice(_PLAIN)), *value[at:]]
 
 
 def _keys(rng: Random, value: Any, strange: Any) -> Any:

@@ -38,10 +38,12 @@ class Worker:
     target : str
     folder : path
         Where it may write.
+    most : float
+        Seconds of computing for one input.
     """
 
-    def __init__(self, target: str, folder: Path) -> None:
-        self.target, self.folder = target, folder
+    def __init__(self, target: str, folder: Path, most: float = MOST_SECONDS) -> None:
+        self.target, self.folder, self.most = target, folder, most
         self.n_started = 0
         self.computed = 0.0
         self._process: subprocess.Popen[bytes] | None = None
@@ -156,8 +158,8 @@ class Worker:
                     return Outcome("crash", f"the process ended: {name}: {last}", f"{name} {last[-80:]}")
                 held += part
                 continue
-            if before is not None and _seconds(process.pid) - before > MOST_SECONDS:
-                return Outcome("hang", f"more than {MOST_SECONDS:.0f} seconds of computing")
+            if before is not None and _seconds(process.pid) - before > self.most:
+                return Outcome("hang", f"more than {self.most:.0f} seconds of computing")
             if time.monotonic() - started > most:
                 return Outcome("hang", f"more than {most:.0f} seconds without an end")
         return json.loads(held)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
 import json
 import os
@@ -23,11 +24,13 @@ from fuzzing.texts import LABELS, RULE
 
 __all__ = [
     "audits",
+    "compressed",
     "decisions_table",
     "generations_lines",
     "generations_table",
     "joblibs",
     "lightgbm_files",
+    "model_files",
     "parquet_files",
     "people",
     "people_csv",
@@ -64,6 +67,11 @@ def people_csv() -> bytes:
     return people().to_csv(index=False).encode()
 
 
+def compressed() -> list[bytes]:
+    """The same, compressed."""
+    return [gzip.compress(people_csv(), 1, mtime=0)]
+
+
 def decisions_table() -> bytes:
     """Decisions, scores, weights and missing values as CSV text."""
     table = people(40)
@@ -95,8 +103,8 @@ def parquet_files() -> list[bytes]:
 
 
 @cache
-def models() -> tuple[Any, ...]:
-    """Fitted models of every family that is read."""
+def _unfitted() -> tuple[Any, ...]:
+    """Models of every family that is read."""
     from sklearn.calibration import CalibratedClassifierCV
     from sklearn.compose import ColumnTransformer
     from sklearn.ensemble import (
@@ -128,9 +136,6 @@ def models() -> tuple[Any, ...]:
 
     from justicia.learners import CNFClassifier
 
-    table = people()
-    X, y = table.drop(columns="out"), table["out"]
-
     def tree(depth: int = 3) -> Any:
         return DecisionTreeClassifier(max_depth=depth, random_state=0)
 
@@ -142,8 +147,8 @@ def models() -> tuple[Any, ...]:
             [("words", words or OneHotEncoder(handle_unknown="ignore"), TEXT), ("numbers", numbers, NUMBERS)]
         )
 
-    made = [
-        tree().fit(X[NUMBERS], y),
+    return (
+        tree(),
         make_pipeline(columns("passthrough"), tree(4)),
         make_pipeline(columns(StandardScaler()), linear()),
         make_pipeline(columns(KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf")), LinearSVC()),
@@ -164,21 +169,31 @@ def models() -> tuple[Any, ...]:
         GridSearchCV(make_pipeline(columns("passthrough"), tree()), {"decisiontreeclassifier__max_depth": [2]}, cv=2),
         CalibratedClassifierCV(LinearSVC(), cv=2, ensemble=False),
         CNFClassifier(n_clauses=2, random_state=0),
-    ]
-    few = (
-        HistGradientBoostingClassifier,
-        AdaBoostClassifier,
-        BaggingClassifier,
-        VotingClassifier,
-        GaussianNB,
-        CalibratedClassifierCV,
     )
-    fitted = [made[0]]
+
+
+_OF_NUMBERS = (0, 12, 13, 14, 15, 16, 19)
+"""Models that take columns of numbers alone."""
+
+
+@cache
+def fitted(number: int) -> Any:
+    """One of the models, fitted."""
+    table = people()
+    X, y = table.drop(columns="out"), table["out"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for model in made[1:]:
-            fitted.append(model.fit(X[NUMBERS] if isinstance(model, few) else X, y))
-    return tuple(fitted)
+        return _unfitted()[number].fit(X[NUMBERS] if number in _OF_NUMBERS else X, y)
+
+
+def models() -> tuple[Any, ...]:
+    """All of them, fitted."""
+    return tuple(map(fitted, range(len(_unfitted()))))
+
+
+def model_files() -> dict[str, bytes]:
+    """Pickles of a tree and of a linear model."""
+    return {"model.pkl": pickle.dumps(fitted(1)), "linear.pkl": pickle.dumps(fitted(2))}
 
 
 def pickles() -> list[bytes]:
@@ -201,11 +216,13 @@ def skops_files() -> list[bytes]:
     """The models as skops writes them."""
     from skops import io as skops_io
 
-    made = []
-    for model in models():
+    def written(model: Any) -> bytes | None:
+        # skops does not write every class.
         with contextlib.suppress(Exception):
-            made.append(skops_io.dumps(model))
-    return made
+            return bytes(skops_io.dumps(model))
+        return None
+
+    return [content for content in map(written, models()) if content is not None]
 
 
 def xgboost_files() -> list[bytes]:
@@ -277,15 +294,16 @@ def audits() -> list[bytes]:
         "people.csv": people_csv(), "d.csv": decisions_table(), "model.rule": rule.encode(),
         "g.csv": generations_table(), "spec.json": generations_spec(),
     }  # fmt: skip
-    common = ["--quiet", "--json", "-"]
-    commands = [
-        ["verify", "--model", "model.rule", "--data", "people.csv", "--sensitive", "sex,race", "--label", "out", "--favorable",
-         "yes", "--require", "disparate_impact>=0.8", "--reference", "sex=M,race=a", *common],
-        ["verify", "--model", "model.rule", "--data", "people.csv", "--sensitive", "sex", "--shift", "0.05", "--population",
-         "independent", *common],
-        ["verify", "--decisions", "d.csv", "--decision", "out", "--sensitive", "sex", "--tests", *common],
-        ["generations", "audit", "g.csv", "--spec", "spec.json", *common],
-    ]  # fmt: skip
+    about = "--sensitive sex --quiet --json -"
+    lines = (
+        f"verify --model model.rule --data people.csv --label out --favorable yes --reference sex=M {about} --require "
+        "disparate_impact>=0.8",
+        f"verify --model model.rule --data people.csv --label out --favorable yes --shift 0.05 {about} --population "
+        "independent",
+        f"verify --decisions d.csv --decision out --favorable yes --tests {about}",
+        "generations audit g.csv --spec spec.json --quiet --json -",
+    )
+    commands = [line.split() for line in lines]
     return [_printed(command, files) for command in commands]
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzzing.outcomes import Outcome, judged
-from fuzzing.targets import TARGETS, Target
+from fuzzing.targets import Target, target_of
 
 __all__ = ["Reader"]
 
@@ -151,7 +151,7 @@ def _error_outcome(error: Exception) -> Outcome:
         said = f"{type(error).__name__}: {error}"
         if error.exit_code == 4:
             return Outcome("mismatch", said)
-        return judged(2, "", f"justicia: {' '.join(said.split())}\n")
+        return judged(2, "", f"justicia: {said}\n")
     if isinstance(error, OSError) and error.filename is not None:
         return Outcome("refused", f"{type(error).__name__}")
     said = f"{type(error).__name__}: {error}"
@@ -230,7 +230,7 @@ class _Lines:
         self.new: list[str] = []
         self._codes: dict[Any, str | None] = {}
 
-    def trace(self, frame: Any, event: str, _: Any) -> Any:
+    def trace(self, frame: Any, _event: str, _: Any) -> Any:
         code = frame.f_code
         if code not in self._codes:
             inside = "/justicia/" in code.co_filename
@@ -261,7 +261,7 @@ def main() -> None:
     warnings.simplefilter("always")
     for kind in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
         warnings.simplefilter("ignore", kind)
-    target = TARGETS[name]
+    target = target_of(name)
     reader = Reader(target, Path(folder))
     if warm == "all":
         reader.read_by_all(target.seeds()[0])

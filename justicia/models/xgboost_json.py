@@ -155,6 +155,8 @@ def _tree(held: dict[str, Any], n_columns: int) -> dict[str, Any]:
         np.array(held[key], dtype=np.int64) for key in ("left_children", "right_children", "split_indices")
     )
     size = int(held["tree_param"]["num_nodes"])
+    # Before anything of that size is made.
+    _require(0 < size == len(left), "lengths of a tree's arrays")
     with np.errstate(over="ignore"):
         condition = np.array(held["split_conditions"], dtype=np.float64).astype(np.float32)
     default_left = np.array(held["default_left"], dtype=np.int64) != 0
