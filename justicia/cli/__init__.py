@@ -92,6 +92,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail(f"cannot read or write{where}: {error.strerror or error}", 2)
     except MemoryError:
         _fail("out of memory: audit fewer rows or columns at a time", 2)
+    except RecursionError:
+        if debug:
+            raise
+        _fail("something in the input is nested too deeply to be read", 2)
     except Exception as error:
         if debug:
             raise
