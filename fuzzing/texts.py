@@ -56,7 +56,7 @@ NETWORK = b"""{"schema": "justicia.network/1", "variables": [
  {"name": "age", "edges": [25, 40], "parents": ["sex"], "probabilities": [[0.2, 0.3, 0.5], [0, 0.25, 0.75]]},
  {"name": "job", "values": ["x", "y", "z", null], "parents": ["sex"], "probabilities": [[0.2, 0.3, 0.4, 0.1],
   [0.2, 0.3, 0.5, 0]]},
- {"name": "pay", "ranges": [{"from": null, "to": 60}, {"above": 60, "to": null}], "probabilities": [0.3, 0.7]},
+ {"name": "pay", "ranges": [{"above": null, "to": 60}, {"above": 60, "to": null}], "probabilities": [0.3, 0.7]},
  {"name": "out", "values": ["yes", "no"], "parents": ["age", "pay"], "probabilities": [[[0.1, 0.9], [0.2, 0.8]],
   [[0.3, 0.7], [0.4, 0.6]], [[0.5, 0.5], [0.6, 0.4]]]}]}"""
 

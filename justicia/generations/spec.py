@@ -261,6 +261,8 @@ def _parse_json(text: str, where: str) -> Any:
         return json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
         raise SpecError(f"{where}line {error.lineno} is no JSON: {error.msg}") from None
+    except SpecError:
+        raise
     except (RecursionError, ValueError):
         raise SpecError(f"{where}is nested too deeply, or a number in it is too long") from None
 

@@ -10,6 +10,7 @@ import gzip
 import json
 import lzma
 import os
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator, Mapping
@@ -123,8 +124,8 @@ def _of_file(source: str, keep: frozenset[str] | None, trust: bool) -> WordVecto
         raise
     except (OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
         raise InputError(f"{path.name} cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    except (*_BROKEN, SyntaxError) as error:
-        # Headers of arrays are read as Python's literals, and words beside them as text or JSON.
+    except (*_BROKEN, MemoryError, SyntaxError, tokenize.TokenError) as error:
+        # Headers of arrays are read as Python's literals and may lie about sizes; words beside them are text or JSON.
         raise InputError(f"{path.name} cannot be read ({type(error).__name__}: {shown(error, 100)})") from error
 
 
