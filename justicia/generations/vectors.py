@@ -168,7 +168,8 @@ def _of_npy(path: Path, keep: frozenset[str] | None) -> WordVectors:
 
 def _of_npz(path: Path, keep: frozenset[str] | None) -> WordVectors:
     try:
-        with np.load(path, allow_pickle=False) as held:
+        # numpy leaves a file open whose archive is broken.
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as held:
             if not {"words", "vectors"} <= set(held):
                 raise InputError(f"{path.name} has no arrays words and vectors (there are: {', '.join(held)})")
             return _of_matrix([str(word) for word in held["words"]], held["vectors"], path.name, keep)
