@@ -7,7 +7,7 @@ import lzma
 import zlib
 from typing import Any
 
-__all__ = ["decompressed", "kind_of"]
+__all__ = ["decompressed", "kind_of", "most_bytes"]
 
 _LEAST = 256 * 2**20
 _MOST_TIMES = 200
@@ -29,6 +29,11 @@ def kind_of(content: bytes) -> str | None:
     return None
 
 
+def most_bytes(content: bytes) -> int:
+    """Bytes to which `content` may grow: 256 MiB, or 200 times its size."""
+    return max(_LEAST, _MOST_TIMES * len(content))
+
+
 def decompressed(content: bytes, kind: str) -> bytes:
     """`content` decompressed.
 
@@ -43,7 +48,7 @@ def decompressed(content: bytes, kind: str) -> bytes:
     ValueError
         When the data is broken or cut short, or grows beyond 256 MiB and 200 times its size.
     """
-    most = max(_LEAST, _MOST_TIMES * len(content))
+    most = most_bytes(content)
     parts: list[bytes] = []
     size = 0
     rest = content

@@ -75,15 +75,17 @@ def _table(path: Path, *, asked: bool) -> dict[str, Any] | None:
     try:
         with path.open("rb") as file:
             whole = tomllib.load(file)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (RecursionError, ValueError) as error:
+        # Beside what is no TOML: brackets in brackets without end, and whole numbers of thousands of digits.
         if path.name == "pyproject.toml" and not asked:
             logger.warning("%s is no TOML (%s): no requirements are read from it", path, error)
             return None
         raise InputError(f"{path} is no TOML: {error}") from None
-    if path.name != "pyproject.toml":
-        held = whole.get("tool", {}).get("justicia") if set(whole) == {"tool"} else whole
+    if path.name != "pyproject.toml" and set(whole) != {"tool"}:
+        held = whole
     else:
-        held = whole.get("tool", {}).get("justicia")
+        tools = whole.get("tool", {})
+        held = tools.get("justicia") if isinstance(tools, dict) else None
     if held is None:
         if asked:
             raise InputError(f"{path} has no table [tool.justicia]")

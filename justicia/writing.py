@@ -166,7 +166,8 @@ def write_whole(path: str | os.PathLike[str], text: str | bytes) -> None:
     """
     if Path(path).is_dir():
         raise InputError(f"{os.fspath(path)} is a folder: name a file")
-    content = text if isinstance(text, bytes) else text.encode("utf-8")
+    # Half of a surrogate pair, as in the name of a file that is no UTF-8, becomes an escape.
+    content = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
     with _refusing(path):
         target = Path(os.path.realpath(path))
         if target.exists() and not target.is_file():

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -87,7 +88,10 @@ def _run(words: list[str]) -> Any:
 
     Click's own `main` would end with 1, which means a breach here, when the reader of standard output has gone.
     """
-    with speaking_options():
+    with speaking_options(), warnings.catch_warnings():
+        if "--debug" not in words and not sys.warnoptions:
+            # What libraries tell those who write programs is no line for users.
+            warnings.simplefilter("ignore")
         if "_JUSTICIA_COMPLETE" in os.environ:
             return cli.main(words, prog_name="justicia")
         try:

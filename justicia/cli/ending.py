@@ -73,6 +73,8 @@ def ending_of(error: BaseException) -> Ending:
         return Ending("failed", 2, f"cannot read or write{where}: {error.strerror or error}")
     if isinstance(error, MemoryError):
         return Ending("failed", 2, "out of memory: audit fewer rows or columns at a time")
+    if isinstance(error, RecursionError):
+        return Ending("failed", 2, "something in the input is nested too deeply to be read")
     said = f"unexpected {type(error).__name__}: {error}; please report it with the output of --debug"
     return Ending("failed", 2, said)
 

@@ -264,7 +264,7 @@ def _coded(trees: RawTrees, node: int) -> np.ndarray:
     """Whether numbers below code 0, the codes 0, 1, ... and those behind a subset's last go left at a node."""
     goes, known = trees.subsets[trees.subset[node]].T
     unknown = bool(trees.unknown_left[node])
-    return np.array([unknown, *np.where(goes | known, goes, unknown), unknown])
+    return np.concatenate([[unknown], np.where(goes | known, goes, unknown), [unknown]])
 
 
 def assemble(

@@ -261,5 +261,5 @@ def _pattern(said: Any, label: str) -> re.Pattern[str]:
         text = f"{left}{re.escape(words)}{right}"
     try:
         return re.compile(text, re.IGNORECASE)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise SpecError(f"label {shown(label)}: {shown(text)} is no regular expression: {error}") from None

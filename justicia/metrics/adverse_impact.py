@@ -34,6 +34,7 @@ FEWEST_PEOPLE = 30
 """With fewer people in the two groups together the test is Fisher's."""
 FEWEST_EXPECTED = 5
 """The same when a count is expected to be less than this were the rates equal."""
+_LARGEST_LOGARITHM = 700.0
 
 
 @dataclass(frozen=True)
@@ -243,7 +244,7 @@ def ratio_interval(
 
     On the logarithm of the ratio (Katz et al., Biometrics 1978); the score interval (Koopman, Biometrics 1984) when
     nobody is selected in the first group, for the logarithm of 0 has no error. None when nobody is selected in the
-    other.
+    other, or weights leave hardly anybody, so that the interval has no end that is a number.
 
     >>> held, method = ratio_interval(12, 40, 48, 80)
     >>> round(held.lo, 3), round(held.hi, 3), method
@@ -256,6 +257,8 @@ def ratio_interval(
         return Enclosure(0.0, _score_upper(n, k_other, n_other, z)), "score (Koopman)"
     middle = math.log(k / n) - math.log(k_other / n_other)
     half = z * math.sqrt(max(0.0, 1 / k - 1 / n + 1 / k_other - 1 / n_other))
+    if abs(middle) + half > _LARGEST_LOGARITHM:
+        return None, None
     return Enclosure(math.exp(middle - half), math.exp(middle + half)), "log-ratio"
 
 

@@ -125,7 +125,7 @@ def log_ratio(
     """
     k, n, other_k, other_n = (np.asarray(one, dtype=np.float64) for one in (k, n, other_k, other_n))
     z = -NormalDist().inv_cdf((1 - confidence) / 2)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         middle = np.log(k / n) - np.log(other_k / other_n)
         half = z * np.sqrt(1 / k - 1 / n + 1 / other_k - 1 / other_n)
         lo, hi = np.exp(middle - half), np.exp(middle + half)

@@ -146,7 +146,8 @@ class SampleMeasures:
         if not k.all():
             return None, _EXACT
         lo, hi = (float(end[0]) for end in log_ratio(*parts, self.confidence))
-        ends = sorted((min(lo, 1 / lo), min(hi, 1 / hi)))
+        # An interval of hardly any people may reach from 0 to infinity.
+        ends = sorted((min(lo, 1 / lo) if lo else 0.0, min(hi, 1 / hi) if hi else 0.0))
         return Enclosure(ends[0], 1.0 if lo <= 1 <= hi else ends[1]), _LOG_RATIO
 
 

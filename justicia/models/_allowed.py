@@ -114,7 +114,7 @@ CALLABLE = frozenset(
         "numpy._core.numeric": "_frombuffer",
         "numpy.ma.core": "_mareconstruct",
         "numpy.random._pickle": "__bit_generator_ctor __generator_ctor __randomstate_ctor",
-        "numpy.random.bit_generator": "SeedSequence __pyx_unpickle_SeedSequence",
+        "numpy.random.bit_generator": "__pyx_unpickle_SeedSequence",
         "pandas": "BooleanDtype CategoricalDtype Float64Dtype Int64Dtype StringDtype",
         "pandas._libs.arrays": "__pyx_unpickle_NDArrayBacked",
         "pandas.core.arrays.string_": "StringDtype",

@@ -24,6 +24,7 @@ _PLAIN_DTYPE = re.compile(r"[<>|=]?[?bBhHiIlLqQefdgFDGiufcSUVO]\d{0,9}")
 _REFERENCES = 0x07
 """Flags of a dtype that holds references: counted, pickled as a list, pointers."""
 _OBJECT_FLAGS = 0x3F
+_LONGEST_RANGE = 10_000_000
 
 
 def why_refused(name: str) -> str:
@@ -109,6 +110,19 @@ def _encode(text: str, encoding: str = "latin1") -> bytes:
     return text.encode("latin1")
 
 
+def _index(kind: Any, state: Any) -> Any:
+    """An index of pandas; one that stands for a range could be of any length."""
+    from pandas.core.indexes.base import _new_Index
+
+    if not isinstance(kind, type) or not isinstance(state, dict):
+        raise _malformed("an index")
+    if kind.__name__ == "RangeIndex":
+        ends = [state.get(part) for part in ("start", "stop", "step")]
+        if any(type(end) is not int or abs(end) > _LONGEST_RANGE for end in ends):
+            raise _malformed("an index")
+    return _new_Index(kind, state)
+
+
 def _tree(n_features: Any, n_classes: Any, n_outputs: Any) -> Any:
     """scikit-learn's tree, which believes the number of outputs."""
     from sklearn.tree._tree import Tree
@@ -178,6 +192,7 @@ _REPLACED: dict[tuple[str, str], Any] = {
     ("numpy._core.multiarray", "scalar"): _scalar,
     ("numpy._core.numeric", "_frombuffer"): _frombuffer,
     ("numpy.ma.core", "_mareconstruct"): _mareconstruct,
+    ("pandas.core.indexes.base", "_new_Index"): _index,
     ("pyarrow.lib", "_restore_array"): _restore_arrow,
     ("pyarrow.lib", "py_buffer"): _arrow_buffer,
     ("pyarrow.lib", "type_for_alias"): _arrow_type,
@@ -235,6 +250,15 @@ def _check_array_state(state: Any) -> None:
         raise _malformed("an array's data")
 
 
+def _check_tree_state(state: Any) -> None:
+    """A tree has as many nodes as it says: compiled code would read on behind them."""
+    nodes = state.get("nodes") if isinstance(state, dict) else None
+    if not isinstance(nodes, np.ndarray) or nodes.ndim != 1 or type(state.get("node_count")) is not int:
+        raise _malformed("a tree")
+    if state["node_count"] != len(nodes) or not isinstance(state.get("values"), np.ndarray):
+        raise _malformed("a tree")
+
+
 class Unpickler(pickle._Unpickler):
     """The pure Python unpickler, which lets lookups, calls, keys and state be checked.
 
@@ -284,7 +308,9 @@ class Unpickler(pickle._Unpickler):
         instance, state = self.stack[-2], self.stack[-1]
         kind = type(instance)
         pair = (RENAMED.get(kind.__module__, kind.__module__), kind.__name__)
-        if isinstance(instance, np.dtype):
+        if pair == ("sklearn.tree._tree", "Tree"):
+            _check_tree_state(state)
+        elif isinstance(instance, np.dtype):
             _check_dtype_state(instance, state)
         elif isinstance(instance, np.ndarray):
             _check_array_state(state)

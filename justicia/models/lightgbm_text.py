@@ -80,7 +80,7 @@ def read_lightgbm(text: str) -> LightGBMModel:
     """
     try:
         return _read(text)
-    except (IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+    except (IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
         if isinstance(error, (ModelFileError, UnsupportedModelError)):
             raise
         raise ModelFileError(

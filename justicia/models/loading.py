@@ -11,16 +11,18 @@ import logging
 import os
 import re
 import warnings
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from justicia.compressed import decompressed, kind_of
+from justicia.compressed import decompressed, kind_of, most_bytes
 from justicia.errors import JusticiaError, ModelFileError
 from justicia.models._allowed import ALLOWED
 from justicia.models._unpickling import Unpickler, why_refused
 from justicia.models.native_files import INSTALL, load_lightgbm, load_xgboost
 from justicia.models.rule_files import is_rule_document, load_rule
+from justicia.models.soundness import check_sound
 from justicia.words import listed
 
 __all__ = ["SUFFIXES", "ModelFile", "load_model"]
@@ -90,6 +92,9 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> ModelFil
     file = Path(path)
     if not file.exists():
         raise ModelFileError(f"{os.fspath(path)}: there is no such file")
+    if not file.is_file() and not file.is_dir():
+        # Nobody may ever write to a pipe.
+        raise ModelFileError(f"{os.fspath(path)} is not a file")
     suffix = file.suffix.lower()
     if suffix == ".ubj":
         raise ModelFileError(f"{file.name}: XGBoost's binary files are not read; save_model with a name in .json is")
@@ -107,6 +112,8 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> ModelFil
             predictor = _load_skops(content, file.name, trust)
         else:
             predictor = _load_pickle(content, file.name, trust)
+    if suffix not in _NATIVE and not trust:
+        check_sound(predictor, file.name, len(content))
     # A library's own file says nothing of scikit-learn.
     trained = None if suffix in _NATIVE else _trained_with(predictor, [warning.message for warning in caught])
     _announce_version(file.name, trained)
@@ -139,6 +146,7 @@ def _trained_with(predictor: Any, warned: list[Warning | str]) -> str | None:
 def _load_skops(content: bytes, name: str, trust: bool) -> Any:
     from skops import io as skops_io
 
+    _check_archive(content, name)
     try:
         untrusted = skops_io.get_untrusted_types(data=content)
         refused = [kind for kind in untrusted if tuple(kind.rsplit(".", 1)) not in ALLOWED]
@@ -149,6 +157,17 @@ def _load_skops(content: bytes, name: str, trust: bool) -> Any:
         raise
     except Exception as error:  # skops raises whatever the file's content leads to
         raise ModelFileError(f"{name} is not a skops file that can be loaded: {_said(error)}") from error
+
+
+def _check_archive(content: bytes, name: str) -> None:
+    """Refuse an archive whose files would fill the memory."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+    except Exception as error:  # a broken archive raises whatever its bytes lead to
+        raise ModelFileError(f"{name} is not a skops file that can be loaded: {_said(error)}") from error
+    if size > most_bytes(content):
+        raise ModelFileError(f"{name} is not a skops file that can be loaded: it grows beyond {size // 2**20:,} MiB")
 
 
 def _load_pickle(content: bytes, name: str, trust: bool) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from justicia.errors import ModelFileError, UnsupportedModelError
+from justicia.errors import JusticiaError, ModelFileError, UnsupportedModelError
 from justicia.models.pyrulelearn import ImliClassifier, is_imli
 
 __all__ = ["Calibration", "FittedModel", "ThresholdRule", "flattened", "full_name", "unwrap"]
@@ -109,7 +109,22 @@ def unwrap(predictor: Any) -> FittedModel:
     ------
     UnsupportedModelError
         When it is no fitted classifier, or decides about several outputs.
+    ModelFileError
+        When fitted attributes are absent or malformed.
     """
+    try:
+        return _unwrapped(predictor)
+    except JusticiaError:
+        raise
+    except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError) as error:
+        # An edited file, or another version's.
+        raise ModelFileError(
+            f"{full_name(predictor)}, or what is inside it, lacks what a fitted model has "
+            f"({type(error).__name__}: {error}): fit and save it again with the installed scikit-learn"
+        ) from error
+
+
+def _unwrapped(predictor: Any) -> FittedModel:
     if isinstance(predictor, type):
         raise UnsupportedModelError(f"the model is the class {predictor.__name__}, not a fitted object")
     if not hasattr(predictor, "predict"):

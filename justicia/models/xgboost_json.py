@@ -21,6 +21,8 @@ DEEPEST = 5000
 
 _LARGEST_CODE = 2**24
 """XGBoost takes no category code from here on."""
+_MOST_CODES = 100_000_000
+"""A node has a place for each code up to its largest, also for those that it does not name."""
 _NO_PARENT = 2**31 - 1
 _TYPES = ("c", "q", "i", "int", "float")
 _KINDS = dict(zip(range(7, 17), "f4 f8 i1 u1 i2 u2 i4 u4 i8 u8".split(), strict=True))
@@ -116,6 +118,11 @@ def _read(learner: dict[str, Any]) -> XGBoostModel:
     n_columns = int(parameters["num_feature"])
     held = (booster["gbtree"] if kind == "dart" else booster)["model"]
     trees = [_tree(tree, n_columns) for tree in held["trees"]]
+    told_apart = sum(int(codes.max()) + 1 for tree in trees for codes in tree["sets"].values())
+    if told_apart > _MOST_CODES:
+        raise UnsupportedModelError(
+            f"an XGBoost model whose nodes tell apart {told_apart:,} categories is not supported"
+        )
     weights = np.array(booster["weight_drop"] if kind == "dart" else [1.0] * len(trees), dtype=np.float32)
     ends = np.array(held.get("iteration_indptr") or _ends(held, len(trees)), dtype=np.int64)
     _require(len(weights) == len(trees) and bool(np.isfinite(weights).all()), "weights of trees")
@@ -155,6 +162,8 @@ def _tree(held: dict[str, Any], n_columns: int) -> dict[str, Any]:
         np.array(held[key], dtype=np.int64) for key in ("left_children", "right_children", "split_indices")
     )
     size = int(held["tree_param"]["num_nodes"])
+    # Before anything of that size is made.
+    _require(0 < size == len(left), "lengths of a tree's arrays")
     with np.errstate(over="ignore"):
         condition = np.array(held["split_conditions"], dtype=np.float64).astype(np.float32)
     default_left = np.array(held["default_left"], dtype=np.int64) != 0

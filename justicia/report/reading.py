@@ -65,7 +65,10 @@ def audit_from_json(content: str | bytes) -> dict[str, Any]:
             f"no audit that can be read here: {says}, not {SCHEMA} or {AUDIT_SCHEMA}; write one with justicia verify "
             "--json or justicia generations audit --json"
         )
-    fault = best_match(Draft202012Validator(schemas[found]()).iter_errors(held))
+    try:
+        fault = best_match(Draft202012Validator(schemas[found]()).iter_errors(held))
+    except RecursionError:
+        raise InputError("no audit: its lists are nested too deeply") from None
     if fault is not None:
         where = fault.json_path.removeprefix("$.") if fault.json_path != "$" else "the audit"
         raise InputError(f"no whole audit: {shown(where, 120)}: {shown(fault.message, 200)}")

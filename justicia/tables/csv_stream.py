@@ -7,10 +7,11 @@ text everywhere, which the second reading is told.
 
 from __future__ import annotations
 
-import csv
 import io
 import logging
+import lzma
 import warnings
+import zlib
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from justicia.tables.csv_text import (
     first_line,
     has_outer_blanks,
     holds_words,
+    names_in,
 )
 from justicia.tables.sources import FileHash, Survey, batch_rows, head_rows, with_types
 from justicia.words import counted
@@ -43,6 +45,9 @@ _BLOCK = 1 << 20
 _MOST_KEPT = 20_000_000
 """Cells of a first reading that are kept, so that there is no second one."""
 _LONG_LINES = 300
+_COMPRESSION_ERRORS = (zlib.error, lzma.LZMAError)
+_PARSER_ERRORS = (ValueError, OverflowError, TypeError, LookupError, EOFError, OSError)
+"""What the parser raises; its own errors are ValueErrors."""
 
 
 class LineLengths:
@@ -197,8 +202,13 @@ class CsvSource:
         self.name: str | None = path.name
         if len(self._delimiter) != 1 or not self._delimiter.isascii() or self._delimiter in '"\n\r':
             raise TableError(f"{path.name}: delimiter {delimiter!r} is not one ASCII character")
-        with self._open() as file:
-            beginning = file.read(_BLOCK)
+        try:
+            with self._open() as file:
+                beginning = file.read(_BLOCK)
+        except (*_COMPRESSION_ERRORS, EOFError) as error:
+            raise TableError(f"{path.name}: cannot be decompressed: {first_line(error)}") from error
+        except OSError as error:
+            raise TableError(f"{path.name} cannot be read: {error.strerror or error}") from error
         try:
             header = self._header(beginning, asked=delimiter is not None)
             names = [str(name) for name in self._head(beginning, blanks=False).columns]
@@ -220,7 +230,6 @@ class CsvSource:
     def _open(self) -> IO[bytes]:
         import bz2
         import gzip
-        import lzma
 
         kind = COMPRESSED.get(self._path.suffix.lower())
         openers: dict[str | None, Any] = {"gzip": gzip.open, "bz2": bz2.open, "xz": lzma.open}
@@ -229,13 +238,15 @@ class CsvSource:
 
     def _header(self, beginning: bytes, *, asked: bool) -> list[str]:
         check_beginning(beginning, self._encoding)
+        if b"\r" in beginning and b"\n" not in beginning:
+            raise TableError("ends its lines with \\r alone: write \\n, or read it whole (--no-stream)")
         try:
             line = beginning.partition(b"\n")[0].decode(self._encoding, "replace")
         except (LookupError, ValueError) as error:
             raise TableError(f"encoding {self._encoding!r} is not known") from error
         if not asked:
             check_delimiter(line)
-        return next(csv.reader([line.strip("\r\n")], delimiter=self._delimiter), [])
+        return names_in(line, self._delimiter)
 
     def _head(self, beginning: bytes, *, blanks: bool) -> pd.DataFrame:
         cut = beginning
@@ -277,7 +288,12 @@ class CsvSource:
                     dtype=dtype,
                     chunksize=rows,
                 )
-            for frame in reader:
+            while True:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error", pd.errors.ParserWarning)
+                    frame = next(reader, None)
+                if frame is None:
+                    return
                 yield frame.reset_index(drop=True)
         except pd.errors.EmptyDataError:
             raise TableError("is empty") from None
@@ -285,7 +301,7 @@ class CsvSource:
             raise TableError(self._not_decoded()) from error
         except pd.errors.ParserWarning as error:
             raise TableError("rows have more values than the header has names") from error
-        except (pd.errors.ParserError, ValueError, OverflowError, TypeError, LookupError, EOFError, OSError) as error:
+        except (*_PARSER_ERRORS, *_COMPRESSION_ERRORS) as error:
             if isinstance(error, TableError):
                 raise
             raise TableError(f"cannot be parsed: {first_line(error)}") from error

@@ -29,6 +29,7 @@ __all__ = [
     "first_line",
     "has_outer_blanks",
     "holds_words",
+    "names_in",
     "parse_csv",
 ]
 
@@ -101,8 +102,7 @@ def check_beginning(content: bytes, encoding: str) -> None:
 
 def _check_repeats(frame: pd.DataFrame, header: str, delimiter: str) -> None:
     """Refuse two columns of one name that differ; the parser would rename the second without a word."""
-    fields = next(csv.reader([header.strip("\r\n")], delimiter=delimiter), [])
-    names = [name.strip().lstrip("\ufeff") for name in fields]
+    names = [name.strip().lstrip("\ufeff") for name in names_in(header, delimiter)]
     if len(set(names)) == len(names) or len(names) != len(frame.columns):
         return
     for position, name in enumerate(names):
@@ -111,9 +111,25 @@ def _check_repeats(frame: pd.DataFrame, header: str, delimiter: str) -> None:
             raise TableError(f"two columns are named {name!r} and differ: rename one")
 
 
+def names_in(header: str, delimiter: str) -> list[str]:
+    """The names in a header line, which may be followed by other lines.
+
+    Raises
+    ------
+    TableError
+        When the line cannot be parsed.
+    """
+    # The parser takes \r alone for the end of a line, too.
+    line = header.strip("\r\n").partition("\r")[0]
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error as error:
+        raise TableError(f"the header line cannot be parsed: {first_line(error)}") from error
+
+
 def _check_lengths(content: bytes, encoding: str, delimiter: str, width: int) -> None:
     """Refuse a row with fewer values than the header has names; the parser would fill it up."""
-    if b'"' not in content:
+    if b'"' not in content and content.count(b"\r") == content.count(b"\r\n"):
         mark = delimiter.encode(encoding)[-1:] if "16" not in encoding and "32" not in encoding else None
         if mark is not None:
             for number, line in enumerate(content.split(b"\n"), start=1):
@@ -122,9 +138,12 @@ def _check_lengths(content: bytes, encoding: str, delimiter: str, width: int) ->
             return
     text = io.StringIO(content.decode(encoding, "replace"), newline="")
     rows = csv.reader(text, delimiter=delimiter)
-    for row in rows:
-        if row and len(row) < width:
-            raise TableError(f"line {rows.line_num} has {len(row)} values, and the header {width} names")
+    try:
+        for row in rows:
+            if row and len(row) < width:
+                raise TableError(f"line {rows.line_num} has {len(row)} values, and the header {width} names")
+    except csv.Error as error:
+        raise TableError(f"line {rows.line_num} cannot be parsed: {first_line(error)}") from error
 
 
 def check_delimiter(header: str) -> None:

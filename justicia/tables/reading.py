@@ -14,6 +14,7 @@ from justicia.tables.content import Hash, uncompressed
 from justicia.tables.csv_text import first_line, parse_csv
 from justicia.tables.dask_source import is_dask_frame
 from justicia.tables.repeats import of_rows
+from justicia.tables.sources import BROKEN
 from justicia.words import listed
 
 if TYPE_CHECKING:
@@ -219,5 +220,5 @@ def _parse_parquet(content: bytes) -> pd.DataFrame:
         raise MissingDependencyError("Parquet files need pyarrow: pip install pyarrow") from error
     try:
         return pd.read_parquet(io.BytesIO(content), engine="pyarrow").reset_index(drop=True)
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
+    except (pyarrow.ArrowException, *BROKEN) as error:
         raise TableError(f"is not a Parquet file that can be read: {first_line(error)}") from error

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from justicia.watching import Progress
 
-__all__ = ["FileHash", "ParquetSource", "Source", "Survey", "batch_rows", "head_rows", "with_types"]
+__all__ = ["BROKEN", "FileHash", "ParquetSource", "Source", "Survey", "batch_rows", "head_rows", "with_types"]
 
 _BATCH_CELLS = 3_000_000
 _BATCH_ROWS = 10_000, 1_000_000
@@ -105,6 +105,10 @@ class Survey:
             self.values[name] = found.reset_index(drop=True)
 
 
+BROKEN = (OSError, ValueError, AttributeError, IndexError, KeyError, NotImplementedError, OverflowError, TypeError)
+"""What is raised, besides Arrow's own errors, over a Parquet file whose notes for pandas contradict its columns."""
+
+
 class FileHash:
     """SHA-256 of a file, computed beside what else is done with it."""
 
@@ -148,7 +152,7 @@ class ParquetSource:
         except ImportError as error:
             raise MissingDependencyError("Parquet files need pyarrow: pip install pyarrow") from error
         self._path = path
-        self._broken: tuple[type[Exception], ...] = (pa.ArrowException, OSError, ValueError)
+        self._broken: tuple[type[Exception], ...] = (pa.ArrowException, *BROKEN)
         self.name: str | None = path.name
         try:
             self._file = parquet.ParquetFile(path)
