@@ -151,7 +151,7 @@ class ParquetSource:
         self._broken: tuple[type[Exception], ...] = (pa.ArrowException, OSError, ValueError)
         self.name: str | None = path.name
         try:
-            self._file = parquet.ParquetFile(path)
+            self._file = parquet.ParquetFile(path, pre_buffer=False)
             # As a whole it is seen like this, but for columns of numbers with empty cells.
             empty = self._file.schema_arrow.empty_table().to_pandas().reset_index(drop=True)
         except self._broken as error:
@@ -242,7 +242,8 @@ class ParquetSource:
         if not columns:
             return
         texts = [name for name in self._texts if name in set(columns)]
-        reader = parquet.ParquetFile(self._path, read_dictionary=texts, buffer_size=_BUFFER)
+        # Buffered ahead, what was read would be held until the end of the file.
+        reader = parquet.ParquetFile(self._path, read_dictionary=texts, buffer_size=_BUFFER, pre_buffer=False)
         done = 0
         try:
             for batch in ahead(reader.iter_batches(batch_size=batch_rows(len(columns)), columns=list(columns))):

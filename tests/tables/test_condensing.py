@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from justicia.errors import TableError
 from justicia.ll144 import median
 from justicia.population.domain import Feature
-from justicia.tables import csv_stream
+from justicia.tables import csv_stream, sources
 from justicia.tables.condensing import Condenser, Condition, condensed
 from justicia.tables.csv_stream import CsvSource, LineLengths
 from justicia.tables.csv_text import parse_csv
 from justicia.tables.repeats import correlation, tally, value_counts
+from justicia.tables.sources import ParquetSource
 
 AGE = Feature("age", ("<= 3", "(3, 6]", "> 6", "missing"), (3, 6, 7, None), np.array([3.0, 6.0]), missing=3)
 JOB = Feature("job", ("x", "y", "unseen"), ("x", "y", "?"), cells={"x": 0, "y": 1}, unseen=2)
@@ -149,6 +150,24 @@ def test_types_are_those_of_the_whole_file(tmp_path, rows, kept, monkeypatch):
         assert survey.values[name].tolist() == pytest.approx(whole[name].drop_duplicates().tolist(), nan_ok=True)
     few = ["words", "whole"]
     assert list(next(iter(source.batches(few, None))).columns) == few
+
+
+def test_what_was_read_of_a_parquet_file_is_not_held(tmp_path, monkeypatch):
+    import pyarrow as pa
+
+    monkeypatch.setattr(sources, "_BATCH_ROWS", (5_000, 5_000))
+    monkeypatch.setattr(sources, "_BUFFER", 1 << 14)
+    path = tmp_path / "a.parquet"
+    numbers = np.random.default_rng(0).normal(size=(400_000, 4))
+    pd.DataFrame(numbers, columns=list("abcd")).to_parquet(path, row_group_size=10_000)
+    assert path.stat().st_size > 12_000_000
+    before, most, rows = pa.total_allocated_bytes(), 0, 0
+    for batch in ParquetSource(path).batches(list("abcd"), None):
+        rows += len(batch)
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert rows == 400_000
+    # Four batches at once, of 160,000 bytes each, and what their pages need.
+    assert most < 4_000_000
 
 
 def surveyed(path, **options):
