@@ -28,6 +28,7 @@ _BATCH_CELLS = 3_000_000
 _BATCH_ROWS = 10_000, 1_000_000
 _HEAD = 10_000
 _BUFFER = 1 << 20
+_OPEN_COLUMNS = 500
 _HEAD_CELLS = 2_000_000
 _MOST_VALUES = 1_000_000
 """Distinct values of a column that are collected."""
@@ -184,11 +185,22 @@ class ParquetSource:
         """The first rows, all columns."""
         import pandas as pd
 
+        names, rows = self._file.schema_arrow.names, head_rows(len(self.columns))
+        # Every column that is open needs buffers of its own, so a wide table is opened part by part.
+        step = _OPEN_COLUMNS if len(set(names)) == len(names) else len(names)
+        parts = []
         try:
-            for batch in self._file.iter_batches(batch_size=head_rows(len(self.columns))):
-                return batch.to_pandas().reset_index(drop=True)
+            for begin in range(0, len(names), step):
+                asked = names[begin : begin + step] if step < len(names) else None
+                for batch in self._file.iter_batches(batch_size=rows, columns=asked):
+                    # The reader takes "a" for "a.b" too.
+                    held = batch if asked is None else batch.select(asked)
+                    parts.append(held.to_pandas().reset_index(drop=True))
+                    break
         except self._broken as error:
             raise self._unreadable(error) from error
+        if parts:
+            return pd.concat(parts, axis="columns") if len(parts) > 1 else parts[0]
         return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in self._dtypes.items()})
 
     def survey(self, columns: Sequence[str], wanted: Collection[str], progress: Progress | None) -> Survey:
