@@ -59,7 +59,7 @@ def compared(base: Path, head: Path, pieces: list[str], rounds: int) -> dict[str
         one, other = found[piece]
         ratio = f"{other / one:7.2f}" if one and other else " absent"
         shown = [f"{value:9.4f} s" if value is not None else "        -  " for value in found[piece]]
-        print(f"{piece:32} {shown[0]} {shown[1]} {ratio}", flush=True)
+        print(f"{piece:44} {shown[0]} {shown[1]} {ratio}", flush=True)
     return found
 
 
@@ -77,7 +77,7 @@ def main() -> None:
             for number, commit in enumerate((options.base, options.head)):
                 (Path(folder) / str(number)).mkdir()
                 trees.append(work_tree(commit, Path(folder) / str(number)))
-            print(f"{'piece':32} {'base':>11} {'head':>11} {'head/base':>9}")
+            print(f"{'piece':44} {'base':>11} {'head':>11} {'head/base':>9}")
             compared(trees[0], trees[1], pieces, options.rounds)
         finally:
             for tree in trees:

@@ -37,10 +37,17 @@ def people(rows: int = 20_000, features: int = 6, groups: int = 10, seed: int = 
 
 def _model(kind: str, table: pd.DataFrame, **options):
     from sklearn.compose import make_column_transformer
-    from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+    from sklearn.ensemble import (
+        AdaBoostClassifier,
+        GradientBoostingClassifier,
+        HistGradientBoostingClassifier,
+        RandomForestClassifier,
+    )
     from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
+    from sklearn.svm import SVC
     from sklearn.tree import DecisionTreeClassifier
 
     kinds: dict[str, Callable] = {
@@ -48,7 +55,17 @@ def _model(kind: str, table: pd.DataFrame, **options):
         "logistic": lambda: LogisticRegression(max_iter=2000),
         "forest": lambda: RandomForestClassifier(options.get("trees", 20), max_depth=4, random_state=0),
         "boosting": lambda: GradientBoostingClassifier(n_estimators=options.get("trees", 20), random_state=0),
+        "histogram boosting": lambda: HistGradientBoostingClassifier(max_iter=20, random_state=0),
+        "adaboost": lambda: AdaBoostClassifier(n_estimators=20, random_state=0),
+        "naive bayes": GaussianNB,
+        "support vectors": lambda: SVC(kernel="linear"),
     }
+    if kind in ("xgboost", "lightgbm"):
+        from importlib import import_module
+
+        classes = {"xgboost": "XGBClassifier", "lightgbm": "LGBMClassifier"}
+        made = getattr(import_module(kind), classes[kind])(n_estimators=20, max_depth=3, random_state=0)
+        return made.fit(table.filter(regex=r"^x\d"), table["good"])
     if kind == "cnf":
         from justicia.learners import CNFClassifier
 
@@ -58,7 +75,9 @@ def _model(kind: str, table: pd.DataFrame, **options):
         held = LogisticRegression().fit((table[["x0", "x1", "x2"]] > 0).astype(int).to_numpy(), table["good"])
         held.coef_, held.intercept_ = np.ones((1, 3)), np.array([-1.5])
         return held
-    words = make_column_transformer((OneHotEncoder(), ["job"]), remainder="passthrough")
+    words = make_column_transformer((OneHotEncoder(sparse_output=False), ["job"]), remainder="passthrough")
+    if kind == "support vectors":
+        table = table.iloc[:2000]
     return make_pipeline(words, kinds[kind]()).fit(table.drop(columns=[*GROUPS, "good"]), table["good"])
 
 
@@ -100,17 +119,100 @@ def _fit(structure: str) -> Callable[[], Callable[[], object]]:
     return prepare
 
 
-def _read(suffix: str, **options) -> Callable[[], Callable[[], object]]:
+def _network() -> str:
+    """Two numbers that depend on each other and on the group, as the text of a network with densities."""
+    normal = {"mean": [0, 1], "standard_deviation": [1, 0.5]}
+    below = {"mean": [0.5, -1], "variance": 0.25, "coefficients": {"x0": [1, -2]}}
+    variables = [
+        {"name": "sex", "values": ["f", "m"], "probabilities": [0.5, 0.5]},
+        {"name": "x0", "parents": ["sex"], "normal": normal},
+        {"name": "x1", "parents": ["sex", "x0"], "normal": below},
+    ]
+    return json.dumps({"schema": "justicia.network/1", "variables": variables})
+
+
+def _densities(kind: str) -> Callable[[], Callable[[], object]]:
+    """An audit of people that a network with densities describes; the engine is the one for its kind of model."""
+
+    def prepare():
+        from sklearn.ensemble import RandomForestClassifier
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.tree import DecisionTreeClassifier
+
+        import justicia
+        from justicia.population.networks import network_from_text
+
+        table, network = people(2_000, 2), network_from_text(_network())
+        kinds = {
+            "tree": DecisionTreeClassifier(max_depth=5, random_state=0),
+            "logistic": LogisticRegression(),
+            "forest": RandomForestClassifier(10, max_depth=3, random_state=0),
+        }
+        model = kinds[kind].fit(table[["x0", "x1"]], table["good"])
+        options = {"sensitive_features": "sex", "label": "good", "population": network, "time_limit": 5.0}
+        return lambda: justicia.verify(model, table, **options)
+
+    return prepare
+
+
+def _given_network() -> Callable[[], object]:
+    from justicia.population.networks import network_from_text
+
+    text = _network()
+    return lambda: [network_from_text(text) for _ in range(20)]
+
+
+def _population_file() -> Callable[[], object]:
+    import justicia
+
+    table, path = people(), Path(tempfile.mkdtemp()) / "population.json"
+    justicia.fit_population(table, sensitive_features=GROUPS).to_json(path)
+    return lambda: justicia.read_population(path)
+
+
+def _rules() -> Callable[[], object]:
+    from justicia.models import read_rule
+
+    path = Path(tempfile.mkdtemp()) / "who.rule"
+    path.write_text(" and\n".join(f"(job = a or x{i} > {i}.5 or x{i + 1} <= -{i}.25)" for i in range(5)))
+    return lambda: [read_rule(path) for _ in range(20)]
+
+
+def _read(suffix: str, **size: int) -> Callable[[], Callable[[], object]]:
     def prepare():
         from justicia.tables import read_table
 
         path = Path(tempfile.mkdtemp()) / f"people{suffix}"
-        table = people(100_000)
+        table = people(**size)
         if suffix == ".parquet":
             table.to_parquet(path)
         else:
             table.to_csv(path, index=False)
-        return lambda: read_table(path, **options)
+        return lambda: read_table(path)
+
+    return prepare
+
+
+def _batches(suffix: str, **size: int) -> Callable[[], Callable[[], object]]:
+    """Reading in batches two columns of those that there are."""
+
+    def prepare():
+        from justicia.streaming import large_source
+
+        path = Path(tempfile.mkdtemp()) / f"people{suffix}"
+        table = people(**size)
+        if suffix == ".parquet":
+            table.to_parquet(path)
+        else:
+            table.to_csv(path, index=False)
+
+        def read():
+            source = large_source(path, stream=True)
+            source.head()
+            source.survey(["race", "x1"], {"race"}, None)
+            return [len(batch) for batch in source.batches(["race", "x1"], None)]
+
+        return read
 
     return prepare
 
@@ -129,11 +231,46 @@ def _audit(kind: str = "tree", stream: bool | None = None, rows: int = 100_000) 
     return prepare
 
 
-def _decisions() -> Callable[[], object]:
+def _decisions(groups: int = 10, form: str | None = None, **options) -> Callable[[], Callable[[], object]]:
+    """An audit of decisions, or a report of it."""
+
+    def prepare():
+        import justicia
+
+        table = people(100_000, groups=groups)
+
+        def audit():
+            return justicia.audit_decisions(table, decision="good", sensitive_features=GROUPS, **options)
+
+        return audit if form is None else getattr(audit(), form)
+
+    return prepare
+
+
+def _comparison() -> Callable[[], object]:
     import justicia
 
-    table = people(100_000)
-    return lambda: justicia.audit_decisions(table, decision="good", sensitive_features=GROUPS, tests=True)
+    table = people()
+    one, other = _model("tree", table), _model("logistic", table)
+    return lambda: justicia.compare(one, table, other, tools=(), sensitive_features=GROUPS, label="good")
+
+
+def _picture() -> Callable[[], object]:
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    import justicia
+
+    table = people()
+    audit = justicia.verify(_model("tree", table), table, sensitive_features=GROUPS)
+
+    def draw():
+        audit.plot()
+        pyplot.close("all")
+
+    return draw
 
 
 def _report(form: str, groups: int = 10) -> Callable[[], Callable[[], object]]:
@@ -170,6 +307,14 @@ PIECES: dict[str, Callable[[], Callable[[], object]]] = {
     "encode tree": _encode("tree"),
     "encode logistic": _encode("logistic"),
     "encode boosting": _encode("boosting"),
+    "encode histogram boosting": _encode("histogram boosting"),
+    "encode forest": _encode("forest"),
+    "encode adaboost": _encode("adaboost"),
+    "encode xgboost": _encode("xgboost"),
+    "encode lightgbm": _encode("lightgbm"),
+    "encode naive bayes": _encode("naive bayes"),
+    "encode support vectors": _encode("support vectors"),
+    "encode rules": _encode("cnf"),
     "fit independent": _fit("independent"),
     "fit tree": _fit("tree"),
     "fit auto": _fit("auto"),
@@ -181,18 +326,36 @@ PIECES: dict[str, Callable[[], Callable[[], object]]] = {
     "engine clauses": _engine("clauses", "tree", "independent", depth=3),
     "engine satisfied_clauses": _engine("satisfied_clauses", "cnf"),
     "engine sums": _engine("sums", "scorecard", "independent"),
+    "engine normal": _densities("logistic"),
+    "engine boxes": _densities("tree"),
+    "engine sampling": _densities("forest"),
     "read sdimacs": _sdimacs,
-    "read csv": _read(".csv"),
-    "read csv gz": _read(".csv.gz"),
-    "read parquet": _read(".parquet"),
+    "read network": _given_network,
+    "read population": _population_file,
+    "read rule": _rules,
+    "read csv": _read(".csv", rows=100_000),
+    "read csv gz": _read(".csv.gz", rows=100_000),
+    "read parquet": _read(".parquet", rows=100_000),
+    "read csv in batches": _batches(".csv", rows=100_000),
+    "read parquet in batches": _batches(".parquet", rows=100_000),
+    "read wide csv in batches": _batches(".csv", rows=2_000, features=1_000),
+    "read wide parquet in batches": _batches(".parquet", rows=2_000, features=1_000),
     "audit whole": _audit(),
     "audit streamed": _audit(stream=True),
     "audit logistic": _audit("logistic", rows=20_000),
-    "decisions": _decisions,
+    "decisions": _decisions(tests=True),
+    "decisions of 1000 groups": _decisions(1_000, tests=True),
+    "decisions of 1000 groups, small suppressed": _decisions(1_000, suppress_below=5),
+    "compare two models": _comparison,
     "report text": _report("to_text"),
     "report json": _report("to_json"),
     "report html": _report("to_html"),
     "report html 1000 groups": _report("to_html", 1000),
+    "report junit": _report("to_junit"),
+    "report picture": _picture,
+    "report decisions text": _decisions(form="to_text"),
+    "report decisions json 10000 groups": _decisions(10_000, form="to_json"),
+    "report decisions html 10000 groups": _decisions(10_000, form="to_html"),
 }
 """What is timed, by name: something that prepares it."""
 

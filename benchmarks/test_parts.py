@@ -37,7 +37,7 @@ def test_solve(benchmark, audited, search):
     frame, model, audit = audited
     decision, _ = encoders.encode(models.unwrap(model), frame, [1])
     formula = Formula(audit.population, decision)
-    benchmark(solvers.ENGINES["paths"].solve, formula, search=search)
+    benchmark(solvers.ENGINES["paths"].solve, formula, solvers.Effort(search))
 
 
 @pytest.mark.parametrize("structure", list(population.STRUCTURES))

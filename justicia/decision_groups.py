@@ -159,8 +159,9 @@ def audit_groups(
     n_groups = len(grouping.groups)
     counts = people_counts(codes, n_groups, selected, positive, label_known, own, grouping.repeats)
     rows = grouping.tally()
-    kept = [i for i in range(n_groups) if rows[i] and rows[i] >= min_group and i not in hidden]
-    few = [i for i in range(n_groups) if rows[i] and i not in kept]
+    enough = (rows > 0) & (rows >= min_group)
+    enough[list(hidden)] = False
+    kept, few = np.flatnonzero(enough).tolist(), np.flatnonzero((rows > 0) & ~enough).tolist()
     order = [*kept, *few]
     compared = counts_of_groups(counts, kept)
     place = None
@@ -176,7 +177,7 @@ def audit_groups(
         note = None
         if i in hidden:
             note = SUPPRESSED
-        elif i in few:
+        elif not enough[i]:
             note = f"fewer than {counted(min_group, 'row')}: left out of every measure"
         groups.append(
             GroupAudit(
@@ -241,9 +242,12 @@ def _extremes(rates: Sequence[Any], n: np.ndarray) -> tuple[int | None, int | No
     """Positions of the highest and the lowest rate, the larger group of equal ones."""
     if not rates:
         return None, None
-    order = sorted(range(len(rates)), key=lambda i: (rates[i], n[i]))
-    least = [i for i in order if rates[i] == rates[order[0]]]
-    return order[-1], max(least, key=lambda i: n[i])
+    # Rounding keeps the order, so only rates that are rounded to the same need a second look.
+    rounded = np.array([float(rate) for rate in rates])
+    highest, lowest = np.flatnonzero(rounded == rounded.max()), np.flatnonzero(rounded == rounded.min())
+    top = max(highest.tolist(), key=lambda i: (rates[i], n[i], i))
+    low = min(lowest.tolist(), key=lambda i: (rates[i], -n[i], i))
+    return top, low
 
 
 def ranges_of(

@@ -18,9 +18,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from justicia.tables.repeats import tally
+from justicia.errors import InputError
+from justicia.tables.repeats import number_of, of_rows, tally
 
 __all__ = ["suppressed_groups"]
+
+_MOST_CELLS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,51 @@ def suppressed_groups(
     repeats : int64 array of shape (n_rows,), optional
         Equal rows that each row stands for.
     """
+    if len(codes) == 1:
+        return [_of_one_grouping(codes[0], kinds, least, repeats)]
+    return _of_several(codes, kinds, least, repeats)
+
+
+def _of_one_grouping(
+    codes: np.ndarray, kinds: Sequence[np.ndarray], least: int, repeats: np.ndarray | None
+) -> frozenset[int]:
+    """The same where nobody is in two groups, so that all that is known of hidden groups is their sum.
+
+    A count is given away when there is one group, or the sum is below the limit: otherwise it may be anything between
+    0 and the sum. People who are in no group are as those of a hidden one.
+    """
+    n_groups = int(codes.max(initial=-1)) + 1
+    layers = [tally(codes[codes >= 0], n_groups, of_rows(repeats, codes >= 0), kind[codes >= 0]) for kind in kinds]
+    others = [number_of((codes < 0) & kind, repeats) for kind in kinds]
+    outside = int((codes < 0).any())
+    small = [(counts > 0) & (counts < least) for counts in layers]
+    hidden = np.logical_or.reduce(small)
+    primary = hidden.copy()
+
+    def given_away(layer: int) -> bool:
+        return int(hidden.sum()) + outside < 2 or int(layers[layer][hidden].sum()) + others[layer] < least
+
+    sizes = layers[0]
+    order = np.argsort(sizes, kind="stable")
+    watched = [layer for layer, groups in enumerate(small) if groups.any()]
+    for layer in watched:
+        while given_away(layer):
+            rest = order[~hidden[order] & (sizes[order] > 0)]
+            if not len(rest):
+                break
+            hidden[rest[0]] = True
+    more = np.flatnonzero(hidden & ~primary)
+    for group in more[np.argsort(-sizes[more], kind="stable")]:
+        hidden[group] = False
+        if any(given_away(layer) for layer in watched):
+            hidden[group] = True
+    return frozenset(np.flatnonzero(hidden).tolist())
+
+
+def _of_several(
+    codes: Sequence[np.ndarray], kinds: Sequence[np.ndarray], least: int, repeats: np.ndarray | None
+) -> list[frozenset[int]]:
+    """The same where groups of one grouping overlap with those of another: by linear algebra and linear programs."""
     table, offsets = _table(codes, kinds, repeats)
     sizes = table.inside @ table.layers[0]
     held = [table.inside @ layer for layer in table.layers]
@@ -92,6 +140,11 @@ def _table(
     inverse = inverse.ravel()
     widths = [int(one.max()) + 1 for one in codes]
     offsets = np.concatenate([[0], np.cumsum(widths)])
+    if int(offsets[-1]) * len(patterns) > _MOST_CELLS:
+        raise InputError(
+            f"{int(offsets[-1]):,} groups of {len(codes)} groupings are too many to find out which numbers would give "
+            "a small one away: name one grouping, or fewer columns"
+        )
     inside = np.zeros((int(offsets[-1]), len(patterns)))
     for position, start in enumerate(offsets[:-1]):
         atoms = np.flatnonzero(patterns[:, position] >= 0)

@@ -50,9 +50,9 @@ def shown(value: object, longest: int = _LONGEST) -> str:
     >>> shown("a" * 100, longest=5)
     'aaaa…'
     """
-    text = "".join(
-        character if character.isprintable() else ascii(character)[1:-1] for character in str(value)[: longest + 1]
-    )
+    text = str(value)[: longest + 1]
+    if not text.isprintable():
+        text = "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -297,8 +298,38 @@ def written(text: str, path: str | os.PathLike[str] | None) -> str | None:
 
 def json_text(held: Any) -> str:
     """Plain lists, dicts, numbers and texts as JSON that has a form in UTF-8."""
-    text = json.dumps(held, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    return json.dumps(held, indent=1, allow_nan=False) + "\n" if has_half_pairs(text) else text
+    text = _json(held, "\n", json.encoder.encode_basestring) + "\n"
+    return _json(held, "\n", json.encoder.encode_basestring_ascii) + "\n" if has_half_pairs(text) else text
+
+
+def _json(held: Any, margin: str, quoted: Callable[[str], str]) -> str:
+    """What `json.dumps` writes with an indent of 1, in a fraction of its time and memory: each part is text at once."""
+    if held is None:
+        return "null"
+    kind = type(held)
+    if kind is str:
+        return quoted(held)
+    if kind is float and math.isfinite(held):
+        return repr(held)
+    if kind is int:
+        return repr(held)
+    inner = margin + " "
+    if kind is dict and held:
+        parts = [
+            f"{quoted(key) if isinstance(key, str) else _key(key)}: {_json(value, inner, quoted)}"
+            for key, value in held.items()
+        ]
+        return f"{{{inner}{f',{inner}'.join(parts)}{margin}}}"
+    if kind in (list, tuple) and held:
+        return f"[{inner}{f',{inner}'.join([_json(value, inner, quoted) for value in held])}{margin}]"
+    # Truth values, what is empty or of another type, and errors.
+    ascii_only = quoted is json.encoder.encode_basestring_ascii
+    return json.dumps(held, indent=1, ensure_ascii=ascii_only, allow_nan=False).replace("\n", margin)
+
+
+def _key(key: Any) -> str:
+    """A key that is no text, as `json.dumps` writes it."""
+    return json.dumps({key: None})[1 : -len(": null}")]
 
 
 def has_half_pairs(text: str) -> bool:

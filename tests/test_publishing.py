@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 import justicia
-from justicia.publishing import suppressed_groups
+from justicia.errors import InputError
+from justicia.publishing import _of_several, suppressed_groups
 from tests.decision_cases import decided
 
 
@@ -116,6 +117,31 @@ def test_no_sum_of_what_is_shown_is_a_small_count(seed):
                 assert group in found[place]
     for kind in kinds:
         assert not [count for count in attack(codes, kind, found) if 0 < count < 10]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_one_grouping_is_as_linear_programs_have_it(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(8):
+        n = int(rng.integers(1, 60))
+        codes = np.sort(rng.choice(5, n, p=rng.dirichlet(np.full(5, 0.7)))) - (seed % 4 == 0)
+        if codes.max() < 0:
+            continue
+        selected = rng.random(n) < rng.random()
+        repeats = rng.integers(1, 4, n) if seed % 3 == 0 else None
+        kinds, least = [np.ones(n, dtype=bool), selected, ~selected], int(rng.integers(1, 9))
+        assert suppressed_groups([codes], kinds, least, repeats) == _of_several([codes], kinds, least, repeats)
+
+
+def test_many_groups_are_suppressed_or_refused():
+    codes = np.repeat(np.arange(30_000), 2)
+    codes[:40] = 0
+    everybody = np.ones(len(codes), dtype=bool)
+    (hidden,) = suppressed_groups([codes], [everybody], 3)
+    # 19 groups are without people; 29,980 of two hide each other; one of 40 people is shown.
+    assert hidden == frozenset(range(20, 30_000))
+    with pytest.raises(InputError, match=r"60,000 groups of 2 groupings are too many .* name one grouping"):
+        suppressed_groups([codes, codes], [everybody], 3)
 
 
 def numbers_of(value):

@@ -7,9 +7,10 @@ groups that are compared; impact ratio with an interval, odds ratio, shortfall, 
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
 
@@ -133,42 +134,69 @@ def adverse_impact(
         return AdverseImpact(None, (), confidence, effective is not None)
     sizes = [float(size) for size in (n if effective is None else effective)]
     counts = [float(k[i]) / float(n[i]) * sizes[i] if n[i] else 0.0 for i in range(len(k))]
-    tests = []
+    # Of many small groups most have the same counts as others.
+    known: dict[tuple[int | Fraction, int | Fraction, float], GroupImpact] = {}
     for i in others:
-        fisher = effective is None and (
-            n[i] + n[top] < FEWEST_PEOPLE or expected_least(k[i], n[i], k[top], n[top]) < FEWEST_EXPECTED
-        )
-        z, p = pooled_z(counts[i], sizes[i], counts[top], sizes[top])
-        if fisher and p is not None:
-            p = fisher_two_sided(int(k[i]), int(n[i]), int(k[top]), int(n[top]))
-        tests.append((None if p is None else "fisher" if fisher else "pooled z", z, p))
-    corrected = iter(holm([p for _, _, p in tests if p is not None]))
+        key = (k[i], n[i], sizes[i])
+        if key not in known:
+            ends = (counts[i], sizes[i], counts[top], sizes[top])
+            known[key] = _against(i, (k[i], n[i], k[top], n[top]), ends, confidence, whole=effective is None)
+    tested = [known[k[i], n[i], sizes[i]] for i in others]
+    corrected = iter(holm([one.p for one in tested if one.p is not None]))
+    leaders = heapq.nlargest(3, (i for i in range(len(k)) if n[i]), key=lambda i: Fraction(k[i]) / Fraction(n[i]))
     groups = []
-    for i, (test, z, p) in zip(others, tests, strict=True):
-        ratio = Fraction(k[i]) / Fraction(n[i]) / (Fraction(k[top]) / Fraction(n[top])) if k[top] else None
-        interval, method = ratio_interval(counts[i], sizes[i], counts[top], sizes[top], confidence)
+    for i, one in zip(others, tested, strict=True):
         order: bool | None = None
         screen: bool | None = None
         if effective is None:
-            order, screen = move_one_selection([int(a) for a in k], [int(a) for a in n], i, top)
+            # Whichever rate is the highest of those that stay is one of three.
+            few = sorted({i, top, *leaders})
+            left, size = [int(k[a]) for a in few], [int(n[a]) for a in few]
+            order, screen = move_one_selection(left, size, few.index(i), few.index(top))
         groups.append(
-            GroupImpact(
-                i,
-                ratio,
-                interval,
-                method,
-                test,
-                z,
-                p,
-                None if p is None else next(corrected),
-                odds_ratio(k[i], n[i], k[top], n[top]),
-                shortfall(k[i], n[i], k[top], n[top]),
-                meets_four_fifths(k[i], n[i], k[top], n[top]),
-                order,
-                screen,
+            replace(
+                one,
+                position=i,
+                p_holm=None if one.p is None else next(corrected),
+                reverses_order=order,
+                changes_four_fifths=screen,
             )
         )
     return AdverseImpact(top, tuple(groups), confidence, effective is not None)
+
+
+def _against(
+    position: int,
+    counts: tuple[int | Fraction, int | Fraction, int | Fraction, int | Fraction],
+    ends: tuple[float, float, float, float],
+    confidence: float,
+    *,
+    whole: bool,
+) -> GroupImpact:
+    """What two groups say; not what depends on others."""
+    k, n, k_top, n_top = counts
+    fisher = whole and (n + n_top < FEWEST_PEOPLE or expected_least(*counts) < FEWEST_EXPECTED)
+    z, p = pooled_z(*ends)
+    if fisher and p is not None:
+        p = fisher_two_sided(int(k), int(n), int(k_top), int(n_top))
+    ratio = Fraction(k) / Fraction(n) / (Fraction(k_top) / Fraction(n_top)) if k_top else None
+    interval, method = ratio_interval(*ends, confidence)
+    test = None if p is None else "fisher" if fisher else "pooled z"
+    return GroupImpact(
+        position,
+        ratio,
+        interval,
+        method,
+        test,
+        z,
+        p,
+        None,
+        odds_ratio(*counts),
+        shortfall(*counts),
+        meets_four_fifths(*counts),
+        None,
+        None,
+    )
 
 
 def pooled_z(k: float, n: float, k_other: float, n_other: float) -> tuple[float | None, float | None]:

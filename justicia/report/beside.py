@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from justicia.report.cells import NOTHING, Json, group_name, rate, sample, text
+from justicia.report.cells import NOTHING, Json, between, both_ends, group_name, rate, sample, text
 from justicia.words import counted, shown
 
 __all__ = ["ReferenceView", "StrataView", "reference_of", "strata_of"]
@@ -57,12 +57,13 @@ def reference_of(grouping: Json) -> ReferenceView | None:
     """The groups beside the reference group; None where none was named."""
     if not grouping.get("reference"):
         return None
-    groups = []
-    for group in grouping["groups"]:
-        held = group.get("to_reference")
-        if held is not None:
-            keys = ("ratio", "difference", "sample_ratio", "sample_difference")
-            groups.append((_name(group["group"]), [_value(held.get(key)) for key in keys]))
+    keys = ("ratio", "difference", "sample_ratio", "sample_difference")
+    first, left_out, last = both_ends([group for group in grouping["groups"] if group.get("to_reference") is not None])
+    groups = [
+        (_name(group["group"]), [_value(group["to_reference"].get(key)) for key in keys]) for group in (*first, *last)
+    ]
+    if left_out:
+        groups.insert(len(first), (between(left_out), [""] * len(keys)))
     measures = [
         (name.replace("_", " "), _value(held), _sample(held))
         for name, measure in grouping["measures"].items()
@@ -77,10 +78,13 @@ def strata_of(grouping: Json) -> StrataView | None:
     if conditional is None:
         return None
     strata = []
-    for stratum in conditional["strata"]:
+    first, left_out, last = both_ends(conditional["strata"])
+    for stratum in (*first, *last):
         ratio, difference = stratum["disparate_impact"], stratum["statistical_parity_difference"]
         cells = [_value(ratio), _sample(ratio), _value(difference), _sample(difference)]
         strata.append((_name(stratum["stratum"]), f"{stratum['n']:,}", cells))
+    if left_out:
+        strata.insert(len(first), (between(left_out), "", [""] * 4))
     worst = [
         (name.replace("_", " "), _value(held), _name(held.get("stratum")))
         for name, held in grouping["measures"].items()

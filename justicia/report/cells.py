@@ -2,18 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from justicia.enclosure import Enclosure
 from justicia.report.groups import number
 from justicia.words import shown
 
-__all__ = ["NOTHING", "Json", "enclosure", "group_name", "rate", "sample", "text"]
+__all__ = [
+    "MOST_ROWS",
+    "NOTHING",
+    "Json",
+    "between",
+    "both_ends",
+    "enclosure",
+    "group_name",
+    "rate",
+    "sample",
+    "text",
+]
+
+T = TypeVar("T")
 
 Json = dict[str, Any]
 
 NOTHING = "–"
 """Of a cell without a value."""
+MOST_ROWS = 2000
+"""Longer tables of a page show so many rows, half of them from each end; the JSON that the page carries has all."""
+
+
+def both_ends(items: Sequence[T]) -> tuple[list[T], int, list[T]]:
+    """The first of a long list, how many are left out, and the last; all of a short one, 0, and none."""
+    if len(items) <= MOST_ROWS:
+        return list(items), 0, []
+    half = MOST_ROWS // 2
+    return list(items[:half]), len(items) - 2 * half, list(items[-half:])
+
+
+def between(left_out: int) -> str:
+    """What stands in the place of rows that are left out."""
+    return f"… {left_out:,} more between, in the JSON of this page"
 
 
 def group_name(group: Json | None, nobody: str = "everyone") -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from justicia.report.cells import NOTHING, Json, enclosure, group_name, rate, text
+from justicia.report.cells import NOTHING, Json, between, both_ends, enclosure, group_name, rate, text
 from justicia.words import counted, shown
 
 __all__ = ["TableView", "impact_of", "layout_of", "ranges_of"]
@@ -36,7 +36,8 @@ def impact_of(grouping: Json) -> TableView | None:
     if held is None or held["reference"] is None:
         return None
     rows = []
-    for group in held["groups"]:
+    first, left_out, last = both_ends(held["groups"])
+    for group in (*first, *last):
         moved = group["one_person"] or {}
         changes = [words for key, words in _MOVED.items() if moved.get(key)]
         rows.append(
@@ -66,7 +67,7 @@ def impact_of(grouping: Json) -> TableView | None:
     ]
     columns = ["group", "impact ratio", f"{100 * held['confidence']:.6g} % interval", "four fifths", "test", "p"]
     columns += ["p, Holm", "odds ratio", "shortfall", "one person"]
-    return TableView("Adverse impact among the rows", says, columns, rows)
+    return TableView("Adverse impact among the rows", says, columns, _with_gap(rows, left_out))
 
 
 _MOVED = {"reverses_order": "the order", "changes_four_fifths": "the screen"}
@@ -77,7 +78,8 @@ def ranges_of(grouping: Json) -> TableView | None:
     held = grouping.get("missing_bounds")
     if held is None or not held["people"]:
         return None
-    rows = [[_name(one["group"]), _range(one["selection_rate"]), _range(one["ratio"])] for one in held["groups"]]
+    first, left_out, last = both_ends(held["groups"])
+    rows = [[_name(one["group"]), _range(one["selection_rate"]), _range(one["ratio"])] for one in (*first, *last)]
     says = [
         f"The group of {counted(held['people'], 'person', 'people')} is not known, of whom {held['selected']:,} are "
         "selected. Over all groups that they may be in, the rates of the rows and their ratios to the highest rate lie "
@@ -85,7 +87,7 @@ def ranges_of(grouping: Json) -> TableView | None:
         f"Disparate impact {_range(held['disparate_impact'])}; statistical parity difference "
         f"{_range(held['statistical_parity_difference'])}.",
     ]
-    return TableView("People of unknown group", says, ["group", "selection rate", "ratio"], rows)
+    return TableView("People of unknown group", says, ["group", "selection rate", "ratio"], _with_gap(rows, left_out))
 
 
 def layout_of(held: Json) -> list[TableView]:
@@ -99,6 +101,7 @@ def layout_of(held: Json) -> list[TableView]:
         says = [f"{table['people']:,} people, {table['unknown']:,} of unknown category. {shown(table['rule'], 200)}."]
         columns = ["category", "people", "above the median" if scored else "selected"]
         columns += ["scoring rate" if scored else "selection rate", "impact ratio", "left out"]
+        first, left_out, last = both_ends(table["categories"])
         rows = [
             [
                 _name(one["group"]),
@@ -108,10 +111,16 @@ def layout_of(held: Json) -> list[TableView]:
                 rate(one["impact_ratio"]),
                 shown(one["left_out"] or "", 200),
             ]
-            for one in table["categories"]
+            for one in (*first, *last)
         ]
-        tables.append(TableView(shown(table["title"], 100), says, columns, rows))
+        tables.append(TableView(shown(table["title"], 100), says, columns, _with_gap(rows, left_out)))
     return tables
+
+
+def _with_gap(rows: list[list[str]], left_out: int) -> list[list[str]]:
+    """Both ends of a table with a word on what is between them."""
+    half = len(rows) // 2
+    return [*rows[:half], [between(left_out), *[""] * (len(rows[0]) - 1)], *rows[half:]] if left_out else rows
 
 
 def _name(group: Json | None) -> str:

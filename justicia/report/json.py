@@ -404,7 +404,8 @@ def _fit(grouping: GroupingAudit, fit: Fit) -> dict[str, Any]:
     return {
         "max_abs_error": fit.max_abs_error,
         "mean_abs_error": fit.mean_abs_error,
-        "groups": [dataclasses.asdict(one) for one in fit.groups if tuple(one.group.values()) in reported],
+        # Not `dataclasses.asdict`, which takes five seconds for a hundred thousand groups.
+        "groups": [dict(vars(one)) for one in fit.groups if tuple(one.group.values()) in reported],
     }
 
 

@@ -98,11 +98,11 @@ def chart(groups: Sequence[tuple[str, str, Enclosure | None, Mapping[str, Any] |
         return None
     step, top = _scale(max(ends))
     ticks = [(100 * tick * step / top, f"{100 * tick * step:g} %") for tick in range(round(top / step) + 1)]
-    bars = [_bar(name, mark, rate, sample, top) for name, mark, rate, sample in groups]
-    bars = [bar for bar in bars if bar.middle is not None or bar.rows is not None]
-    if len(bars) <= MOST_BARS:
-        return Chart(ticks, bars, 0, [])
-    return Chart(ticks, bars[:_ENDS], len(bars) - 2 * _ENDS, bars[-_ENDS:])
+    held = [one for one in groups if one[2] is not None or one[3] is not None]
+    left_out = 0 if len(held) <= MOST_BARS else len(held) - 2 * _ENDS
+    drawn = held if not left_out else [*held[:_ENDS], *held[-_ENDS:]]
+    bars = [_bar(name, mark, rate, sample, top) for name, mark, rate, sample in drawn]
+    return Chart(ticks, bars, 0, []) if not left_out else Chart(ticks, bars[:_ENDS], left_out, bars[_ENDS:])
 
 
 def _scale(largest: float) -> tuple[float, float]:

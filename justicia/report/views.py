@@ -8,7 +8,7 @@ from justicia.enclosure import EXACT, Enclosure
 from justicia.metrics import RATIOS, compared_kinds
 from justicia.metrics.definitions import DEFINITIONS
 from justicia.report.beside import ReferenceView, StrataView, reference_of, strata_of
-from justicia.report.cells import Json, enclosure, group_name, sample, text
+from justicia.report.cells import Json, between, both_ends, enclosure, group_name, sample, text
 from justicia.report.impact_views import TableView, impact_of, ranges_of
 from justicia.report.pictures import Chart, Graph, chart, graph
 from justicia.report.routes import disagreement_lines, open_lines, route_lines
@@ -78,6 +78,7 @@ class GroupingView:
     columns: list[tuple[str, str]]
     label_columns: list[tuple[str, str]]
     groups: list[GroupRow]
+    left_out: str
     chart: Chart | None
     measures: list[MeasureRow]
     measure_columns: list[tuple[str, str]]
@@ -147,10 +148,11 @@ def _view(grouping: Json, position: int, confidence: float, search: str) -> Grou
         if most is None and grouping.get(key) is not None:
             marks[group_name(grouping[key])] = mark
     parents = (grouping.get("population") or {}).get("parents") or {}
-    rows = [_row(group, marks) for group in groups]
+    first, left_out, last = both_ends(groups)
+    rows = [_row(group, marks) for group in (*first, *last)]
     checked = grouping.get("cross_check")
-    between = [(name, held) for name, held in grouping["measures"].items() if not name.startswith("conditional_")]
-    measures = [_measure(name, held, grouping) for name, held in between if held is not None]
+    unconditional = [(name, held) for name, held in grouping["measures"].items() if not name.startswith("conditional_")]
+    measures = [_measure(name, held, grouping) for name, held in unconditional if held is not None]
     return GroupingView(
         title=" × ".join(shown(name, 60) for name in grouping["sensitive"]) or "everyone",
         anchor=f"grouping-{position + 1}",
@@ -163,6 +165,7 @@ def _view(grouping: Json, position: int, confidence: float, search: str) -> Grou
         columns=_columns(rows, confidence),
         label_columns=_label_columns(rows),
         groups=rows,
+        left_out=between(left_out) if left_out else "",
         chart=chart([_bar(group, marks) for group in groups]),
         measures=measures,
         measure_columns=_measure_columns(grouping, measures, confidence),

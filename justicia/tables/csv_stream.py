@@ -45,6 +45,8 @@ _BLOCK = 1 << 20
 _MOST_KEPT = 20_000_000
 """Cells of a first reading that are kept, so that there is no second one."""
 _LONG_LINES = 300
+_BATCH_BYTES = 32 << 20
+"""The parser holds all values of a batch, also of columns that are not asked for."""
 _COMPRESSION_ERRORS = (zlib.error, lzma.LZMAError)
 _PARSER_ERRORS = (ValueError, OverflowError, TypeError, LookupError, EOFError, OSError)
 """What the parser raises; its own errors are ValueErrors."""
@@ -81,31 +83,30 @@ class LineLengths:
             self._look_at_long(block)
             return
         held = np.frombuffer(block, dtype=np.uint8)
-        marks, ends = held == self._mark, held == 10
+        marks, at = np.flatnonzero(held == self._mark), np.flatnonzero(held == 10)
         if self._quoted or b'"' in block:
-            quotes = np.cumsum(held == 34)
-            inside = (quotes + self._quoted) % 2 == 1
-            self._quoted = bool((int(quotes[-1]) + self._quoted) % 2)
-            marks &= ~inside
-            ends &= ~inside
-        at = np.flatnonzero(ends)
-        reached = np.cumsum(marks)
-        returns = np.cumsum(held == 13)
-        before = np.concatenate([[0], at + 1])
-        counts = np.diff(np.concatenate([[-self._values], reached[at]]))
-        lengths = np.diff(before)
-        lengths[:1] += self._bytes
-        blank = lengths - 1 - np.diff(np.concatenate([[-self._returns], returns[at]])) == 0
+            quotes = np.flatnonzero(held == 34)
+            marks, at = self._outside(marks, quotes), self._outside(at, quotes)
+            self._quoted = bool((len(quotes) + self._quoted) % 2)
+        returns = np.flatnonzero(held == 13) if b"\r" in block else at[:0]
+        marks_before, returns_before = np.searchsorted(marks, at), np.searchsorted(returns, at)
+        counts = np.diff(marks_before, prepend=-self._values)
+        lengths = np.diff(at, prepend=-1 - self._bytes)
+        blank = lengths - 1 - np.diff(returns_before, prepend=-self._returns) == 0
         wrong = np.flatnonzero((counts != self._width - 1) & ~blank)
         if len(wrong):
             self._refuse(self._line + int(wrong[0]), int(counts[wrong[0]]) + 1)
         self._line += len(at)
+        if len(at):
+            self._values = self._returns = self._bytes = 0
         last = int(at[-1]) if len(at) else -1
-        rest = len(held) - last - 1
-        begun = last >= 0
-        self._values = int(reached[-1] - (reached[last] if begun else 0)) + (0 if begun else self._values)
-        self._returns = int(returns[-1] - (returns[last] if begun else 0)) + (0 if begun else self._returns)
-        self._bytes = rest + (0 if begun else self._bytes)
+        self._values += len(marks) - int(np.searchsorted(marks, last))
+        self._returns += len(returns) - int(np.searchsorted(returns, last))
+        self._bytes += len(held) - last - 1
+
+    def _outside(self, places: np.ndarray, quotes: np.ndarray) -> np.ndarray:
+        """Those with an even number of quotes before them."""
+        return places[(np.searchsorted(quotes, places) + self._quoted) % 2 == 0]
 
     def _look_at_long(self, block: bytes) -> None:
         """The same, line by line, which is faster where they are long."""
@@ -378,7 +379,7 @@ class CsvSource:
         done = 0
         try:
             with io.BufferedReader(watched, _BLOCK) as stream:
-                for frame in self._parsed(stream, places, batch_rows(len(columns)), self._blanks):
+                for frame in self._parsed(stream, places, self._batch_rows(len(columns)), self._blanks):
                     done += len(frame)
                     if progress is not None:
                         progress(f"{self.name}: {what} of {done:,} rows", min(raw.tell() / size, 1.0))
@@ -386,6 +387,11 @@ class CsvSource:
                     yield self._cleaned(frame.set_axis(names, axis="columns")[list(columns)]), watched.blanks
         except TableError as error:
             raise TableError(f"{self.name}: {error}") from error
+
+    def _batch_rows(self, n_columns: int) -> int:
+        """Rows of a batch of so many columns."""
+        a_line = len(self._beginning) / (self._beginning.count(b"\n") + 1)
+        return max(min(batch_rows(n_columns), int(_BATCH_BYTES / a_line)), 1)
 
     def _cleaned(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Without blanks around words."""

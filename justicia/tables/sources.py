@@ -28,6 +28,7 @@ _BATCH_CELLS = 3_000_000
 _BATCH_ROWS = 10_000, 1_000_000
 _HEAD = 10_000
 _BUFFER = 1 << 20
+_OPEN_COLUMNS = 500
 _HEAD_CELLS = 2_000_000
 _MOST_VALUES = 1_000_000
 """Distinct values of a column that are collected."""
@@ -155,7 +156,7 @@ class ParquetSource:
         self._broken: tuple[type[Exception], ...] = (pa.ArrowException, *BROKEN)
         self.name: str | None = path.name
         try:
-            self._file = parquet.ParquetFile(path)
+            self._file = parquet.ParquetFile(path, pre_buffer=False)
             # As a whole it is seen like this, but for columns of numbers with empty cells.
             empty = self._file.schema_arrow.empty_table().to_pandas().reset_index(drop=True)
         except self._broken as error:
@@ -188,11 +189,22 @@ class ParquetSource:
         """The first rows, all columns."""
         import pandas as pd
 
+        names, rows = self._file.schema_arrow.names, head_rows(len(self.columns))
+        # Every column that is open needs buffers of its own, so a wide table is opened part by part.
+        step = _OPEN_COLUMNS if len(set(names)) == len(names) else len(names)
+        parts = []
         try:
-            for batch in self._file.iter_batches(batch_size=head_rows(len(self.columns))):
-                return batch.to_pandas().reset_index(drop=True)
+            for begin in range(0, len(names), step):
+                asked = names[begin : begin + step] if step < len(names) else None
+                for batch in self._file.iter_batches(batch_size=rows, columns=asked):
+                    # The reader takes "a" for "a.b" too.
+                    held = batch if asked is None else batch.select(asked)
+                    parts.append(held.to_pandas().reset_index(drop=True))
+                    break
         except self._broken as error:
             raise self._unreadable(error) from error
+        if parts:
+            return pd.concat(parts, axis="columns") if len(parts) > 1 else parts[0]
         return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in self._dtypes.items()})
 
     def survey(self, columns: Sequence[str], wanted: Collection[str], progress: Progress | None) -> Survey:
@@ -246,7 +258,8 @@ class ParquetSource:
         if not columns:
             return
         texts = [name for name in self._texts if name in set(columns)]
-        reader = parquet.ParquetFile(self._path, read_dictionary=texts, buffer_size=_BUFFER)
+        # Buffered ahead, what was read would be held until the end of the file.
+        reader = parquet.ParquetFile(self._path, read_dictionary=texts, buffer_size=_BUFFER, pre_buffer=False)
         done = 0
         try:
             for batch in ahead(reader.iter_batches(batch_size=batch_rows(len(columns)), columns=list(columns))):

@@ -134,13 +134,16 @@ def one_person_by_hand(k, n, group, top):
     return order, after != before if highest else False
 
 
-@given(st.lists(st.integers(1, 9), min_size=2, max_size=4), st.data())
+@given(st.lists(st.integers(1, 9), min_size=2, max_size=7), st.data())
 def test_one_person_against_trying_it(n, data):
     k = [data.draw(st.integers(0, size)) for size in n]
     held = adverse_impact(k, n)
     rates = [Fraction(a, b) for a, b in zip(k, n, strict=True)]
     assert rates[held.reference] == max(rates)
     for group in held.groups:
+        assert (group.reverses_order, group.changes_four_fifths) == one_person_by_hand(
+            k, n, group.position, held.reference
+        )
         assert move_one_selection(k, n, group.position, held.reference) == one_person_by_hand(
             k, n, group.position, held.reference
         )

@@ -12,6 +12,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import justicia
+from justicia.report import cells
 from justicia.report.html import render_html
 from tests.report.pages import parsed, text_of
 
@@ -284,3 +285,42 @@ def test_decisions_without_a_model():
     )
     assert "nothing is verified" in words
     html5lib.HTMLParser(strict=True).parseFragment(held._repr_html_())
+
+
+@pytest.mark.parametrize("asked", ["tests", "reference", "model"])
+def test_long_tables_show_both_ends(monkeypatch, asked):
+    n = 30
+    frame = pd.DataFrame(
+        {
+            "group": [f"g{i:02}" for i in range(n) for _ in range(40)],
+            "x": [int(j < i) for i in range(n) for j in range(40)],
+        }
+    )
+    if asked == "model":
+        model = DecisionTreeClassifier().fit(frame[["x"]], frame["x"])
+        held = justicia.verify(model, frame, sensitive_features=["group"], label="x", population="empirical").to_dict()
+    else:
+        options = {"tests": True} if asked == "tests" else {"reference": "group=g05"}
+        held = justicia.audit_decisions(frame, decision="x", sensitive_features="group", **options).to_dict()
+    whole = parsed(render_html(held))
+    monkeypatch.setattr(cells, "MOST_ROWS", 8)
+    page = parsed(render_html(held))
+    tables = [
+        [[text_of(cell) for cell in row if cell.tag in ("th", "td")] for row in table.iter("tr")]
+        for table in page.iter("table")
+    ]
+    long = [table for table in tables if any("more between" in row[0] for row in table)]
+    every = [
+        [[text_of(cell) for cell in row if cell.tag in ("th", "td")] for row in table.iter("tr")]
+        for table in whole.iter("table")
+    ]
+    assert len(long) == 2
+    for table in long:
+        beside = next(one for one in every if one[0] == table[0])
+        names = [row[0].split()[0] for row in table[1:]]
+        total = [row[0].split()[0] for row in beside[1:]]
+        assert len(total) in (n, n - 1)
+        assert table[5][0] == f"… {len(total) - 8} more between, in the JSON of this page"
+        assert names == [*total[:4], "…", *total[-4:]]
+        # What is shown is as it is in the whole table.
+        assert table[1:5] + table[6:] == beside[1:5] + beside[-4:]

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from justicia.errors import TableError
 from justicia.ll144 import median
 from justicia.population.domain import Feature
-from justicia.tables import csv_stream
+from justicia.tables import csv_stream, sources
 from justicia.tables.condensing import Condenser, Condition, condensed
 from justicia.tables.csv_stream import CsvSource, LineLengths
 from justicia.tables.csv_text import parse_csv
 from justicia.tables.repeats import correlation, tally, value_counts
+from justicia.tables.sources import ParquetSource
 
 AGE = Feature("age", ("<= 3", "(3, 6]", "> 6", "missing"), (3, 6, 7, None), np.array([3.0, 6.0]), missing=3)
 JOB = Feature("job", ("x", "y", "unseen"), ("x", "y", "?"), cells={"x": 0, "y": 1}, unseen=2)
@@ -93,15 +94,15 @@ def test_median_of_repeated_scores(pairs):
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.lists(st.sampled_from(["a", "", 'b"c', "d,e", "f\ng"]), min_size=1, max_size=4), max_size=6),
-       st.integers(1, 9), st.booleans(), st.booleans())  # fmt: skip
-def test_lengths_of_lines_do_not_depend_on_blocks(rows, size, ends, long):
+       st.integers(1, 9), st.booleans(), st.booleans(), st.sampled_from(["\n", "\r\n"]))  # fmt: skip
+def test_lengths_of_lines_do_not_depend_on_blocks(rows, size, ends, long, end):
     import csv
 
     csv_stream._LONG_LINES = -1 if long else 300
 
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([["x", "y", "z"], *rows])
-    content = text.getvalue()[: None if ends else -1].encode()
+    csv.writer(text, lineterminator=end).writerows([["x", "y", "z"], *rows])
+    content = text.getvalue()[: None if ends else -len(end)].encode()
     wrong = any(len(row) != 3 for row in rows)
     lengths = LineLengths(3, b",")
     try:
@@ -149,6 +150,51 @@ def test_types_are_those_of_the_whole_file(tmp_path, rows, kept, monkeypatch):
         assert survey.values[name].tolist() == pytest.approx(whole[name].drop_duplicates().tolist(), nan_ok=True)
     few = ["words", "whole"]
     assert list(next(iter(source.batches(few, None))).columns) == few
+
+
+def test_batches_of_wide_files_are_short(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    frame = pd.DataFrame({f"x{i}": ["1.25"] * 300 for i in range(200)})
+    frame.to_csv(path, index=False)
+    source = CsvSource(path)
+    source.survey(["x0", "x7"], set(), None)
+    source._kept = csv_stream._Kept()
+    assert [len(batch) for batch in source.batches(["x0", "x7"], None)] == [300]
+    # A line has 1,000 bytes.
+    monkeypatch.setattr(csv_stream, "_BATCH_BYTES", 100_000)
+    lengths = [len(batch) for batch in source.batches(["x0", "x7"], None)]
+    assert sum(lengths) == 300
+    assert max(lengths) <= 101
+    monkeypatch.setattr(csv_stream, "_BATCH_BYTES", 10)
+    assert len(next(iter(source.batches(["x0"], None)))) == 1
+
+
+@pytest.mark.parametrize("index", [None, [4, 7, 9]])
+def test_first_rows_of_wide_parquet_files(tmp_path, monkeypatch, index):
+    frame = pd.DataFrame({"a": [1, 2, 3], "a.b": ["x", None, "z"], "b": [0.5, np.nan, 1.0], "c": [True, False, True]})
+    path = tmp_path / "a.parquet"
+    (frame if index is None else frame.set_axis(index)).to_parquet(path)
+    for step in (1, 2, 3, 500):
+        monkeypatch.setattr(sources, "_OPEN_COLUMNS", step)
+        pd.testing.assert_frame_equal(ParquetSource(path).head(), frame)
+
+
+def test_what_was_read_of_a_parquet_file_is_not_held(tmp_path, monkeypatch):
+    import pyarrow as pa
+
+    monkeypatch.setattr(sources, "_BATCH_ROWS", (5_000, 5_000))
+    monkeypatch.setattr(sources, "_BUFFER", 1 << 14)
+    path = tmp_path / "a.parquet"
+    numbers = np.random.default_rng(0).normal(size=(400_000, 4))
+    pd.DataFrame(numbers, columns=list("abcd")).to_parquet(path, row_group_size=10_000)
+    assert path.stat().st_size > 12_000_000
+    before, most, rows = pa.total_allocated_bytes(), 0, 0
+    for batch in ParquetSource(path).batches(list("abcd"), None):
+        rows += len(batch)
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert rows == 400_000
+    # Four batches at once, of 160,000 bytes each, and what their pages need.
+    assert most < 4_000_000
 
 
 def surveyed(path, **options):
