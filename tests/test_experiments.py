@@ -3,46 +3,57 @@
 from __future__ import annotations
 
 import csv
-import sys
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from experiments import coverage, ensembles, gaussian_study, outside_solvers, robustness
-from experiments.running import Reporter
+from experiments import coverage, ensembles, formulas, gaussian_study, outside_solvers, robustness
+from experiments.running import Reporter, Rows, read_rows
+
+
+@pytest.fixture
+def progress():
+    with Reporter(wanted=False) as reporter:
+        yield reporter
 
 
 @pytest.mark.slow
-def test_ensembles(tmp_path, monkeypatch, capsys):
-    arguments = ["ensembles", "--data", "compas", "--encoding", "ordinal", "--model", "boosting", "--seconds", "3"]
-    monkeypatch.setattr(sys, "argv", [*arguments, "--out", str(tmp_path)])
-    ensembles.main()
-    with (tmp_path / "ensembles.csv").open() as file:
-        rows = list(csv.DictReader(file))
+def test_ensembles(tmp_path, progress):
+    ensembles.run(tmp_path, quick=False, progress=progress, data=("compas",), model="boosting", seconds=3.0)
+    rows = read_rows(tmp_path / "ensembles.csv")
     assert [row["model"].split(",")[0] for row in rows] == ["gradient boosting", "histogram boosting"]
     for row in rows:
         assert float(row["hybrid"]) < float(row["plain_sampling"])
         assert float(row["hybrid"]) <= float(row["certain_in_hybrid"])
-    assert (tmp_path / "ensembles.svg").read_text().startswith("<?xml")
-    assert "histogram boosting" in capsys.readouterr().out
+        curve = [one for one in read_rows(tmp_path / "ensembles_curves.csv") if one["model"] == row["model"]]
+        assert [int(one["point"]) for one in curve] == list(range(len(curve)))
+        assert curve[-1]["width"] == row["certain"]
+        widths = [float(one["width"]) for one in curve]
+        assert widths == sorted(widths, reverse=True)
+
+
+def test_curves_are_thinned_to_points_that_they_have():
+    seen = [(0.001 * n, 1 / n) for n in range(1, 2000)]
+    kept = ensembles.thinned(seen)
+    assert len(kept) <= ensembles.POINTS + 1
+    assert kept[0] == seen[0]
+    assert kept[-1] == seen[-1]
+    assert set(kept) <= set(seen)
+    assert kept == sorted(kept)
+    assert ensembles.thinned([(0.0, 0.5)]) == [(0.0, 0.5)]
 
 
 @pytest.mark.slow
-def test_gaussian_study(tmp_path, monkeypatch, capsys):
-    arguments = ["gaussian_study", "--draws", "3", "--rows", "10000", "--out", str(tmp_path)]
-    monkeypatch.setattr(sys, "argv", arguments)
-    gaussian_study.main()
-    with (tmp_path / "gaussian_study.csv").open() as file:
-        rows = list(csv.DictReader(file))
+def test_gaussian_study(tmp_path, progress):
+    gaussian_study.run(tmp_path, quick=False, progress=progress, draws=3)
+    rows = read_rows(tmp_path / "gaussian_study.csv")
     assert len(rows) == 3 * 4 * 2
     errors = [abs((float(row["lo"]) + float(row["hi"])) / 2 - float(row["exact"])) for row in rows]
     assert sum(errors) / len(errors) < 0.015
-    assert (tmp_path / "gaussian_study.svg").read_text().startswith("<?xml")
-    assert "overall" in capsys.readouterr().out
 
 
-def test_coverage_of_a_few_populations(tmp_path, monkeypatch, capsys):
+def test_coverage_of_a_few_populations(tmp_path, monkeypatch, progress):
     """Two that follow the fitted structure and two that do not, with a trivial interval counted as a miss."""
     cases = [
         coverage.known(1, "independent", "independent", (2, 3), (30, 60), 0.4),
@@ -51,11 +62,9 @@ def test_coverage_of_a_few_populations(tmp_path, monkeypatch, capsys):
         coverage.known(4, "tree", "any", (2, 3, 2), (200, 50), 0.4),
     ]
     monkeypatch.setattr(coverage, "populations", lambda: cases)
-    arguments = ["coverage", "--simulations", "150", "--bootstrapped", "5", "--replicates", "39"]
-    monkeypatch.setattr(sys, "argv", [*arguments, "--out", str(tmp_path)])
-    coverage.main()
-    with (tmp_path / "coverage.csv").open() as file:
-        rows = list(csv.DictReader(file))
+    given = {"simulations": 150, "bootstrapped": 5, "replicates": 39}
+    coverage.run(tmp_path, quick=False, progress=progress, **given)
+    rows = read_rows(tmp_path / "coverage.csv")
     methods = {row["method"] for row in rows}
     assert methods >= {"clopper_pearson", "total_variation", "confidence_box", "given_structure", "bootstrap"}
     for row in rows:
@@ -64,7 +73,30 @@ def test_coverage_of_a_few_populations(tmp_path, monkeypatch, capsys):
         if row["method"] in ("clopper_pearson", "confidence_box", "given_structure"):
             assert float(row["says_nothing"]) == 0.0
     assert (tmp_path / "coverage.svg").read_text().startswith("<?xml")
-    assert "confidence_box" in capsys.readouterr().out
+    assert "Each of the first four covered" in coverage.parts(tmp_path)["in words"]
+
+
+def test_an_interval_that_covers_too_rarely_is_named(tmp_path):
+    rows = Rows(tmp_path / "coverage.csv", coverage.COLUMNS, [*coverage.KEY, "method"])
+    row = {
+        "population": "any 2x2, 30", "fitted": "tree", "simulations": 1000, "bootstrapped": 100, "replicates": 100,
+        "seed": 0, "counted": 1000, "at_least": 0.929, "says_nothing": 0.0, "width": 0.1,
+        "width_to_clopper_pearson": 1.0, "people_rates": "0.25 1.0",
+    }  # fmt: skip
+    for method, share in (
+        ("clopper_pearson", 0.96),
+        ("total_variation", 1.0),
+        ("confidence_box", 0.9),
+        ("bootstrap", 0.5),
+    ):
+        rows.add({**row, "method": method, "coverage": share})
+    words = " ".join(coverage.parts(tmp_path)["in words"].split())
+    assert (
+        "Less than .95 less three standard errors was covered by confidence box in `any 2x2, 30` under `tree`" in words
+    )
+    assert (
+        "did so in 0 of 1: it covered .500 in `any 2x2, 30` under `tree`, where one group's rate is exactly 1." in words
+    )
 
 
 def test_projections_of_known_populations_are_sums_over_points():
@@ -125,7 +157,7 @@ def test_robustness(tmp_path):
 
 
 @pytest.mark.slow
-def test_outside_solvers(tmp_path, monkeypatch, capsys):
+def test_outside_solvers(tmp_path, monkeypatch):
     # A program that always says one half: it is counted, and never equal.
     program = tmp_path / "abc"
     program.write_text("#!/bin/sh\necho '  > Satisfying probability: 5.000000e-01'\n")
@@ -133,26 +165,28 @@ def test_outside_solvers(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("JUSTICIA_ABC", str(program))
     monkeypatch.delenv("JUSTICIA_SHARPSSAT", raising=False)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    words = [
-        "outside_solvers",
-        "--data",
-        "ricci",
-        "--depth",
-        "3",
-        "--random",
-        "4",
-        "--no-rules",
-        "--out",
-        str(tmp_path),
-    ]
-    monkeypatch.setattr(sys, "argv", words)
-    outside_solvers.main()
-    with (tmp_path / "outside_solvers.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert {row["solver"] for row in rows} == {"justicia", "abc"}
-    assert len(rows) == 2 * (4 + 2 * 4)
+    notes = []
+    given = {"data": ("ricci",), "depth": (3,), "n_random": 4, "rules": False}
+    with Reporter(wanted=False) as progress:
+        monkeypatch.setattr(progress, "note", notes.append)
+        outside_solvers.run(tmp_path, quick=False, progress=progress, **given)
+    rows = [row for row in read_rows(tmp_path / "outside_solvers.csv") if row["kind"] in outside_solvers.KINDS]
+    assert {row["solver"] for row in rows} == {"justicia", "abc", "abc, default options"}
+    assert sum(row["solver"] == "abc" for row in rows) == 4 + 2 * 4
     assert all(row["value"] == "0.5" for row in rows if row["solver"] == "abc" and row["status"] == "answer")
-    out = capsys.readouterr().out
-    assert "not installed, left out: sharpssat" in out
-    assert "| 12 formulas | 10, 0," in out
-    assert "Solved by another and not here: none" in out
+    assert "not installed, left out: sharpssat" in notes[0]
+    parts = {name: " ".join(text.split()) for name, text in outside_solvers.parts(tmp_path).items()}
+    assert "| 12 together | 10, 0," in parts["agreement"]
+    assert "| 2 least favored | ∀ is not taken |" in parts["agreement"]
+    assert "Values differ: abc on random 0 (random)" in parts["in words"]
+
+
+@pytest.mark.slow
+def test_formulas(tmp_path, progress):
+    given = {"data": ("titanic",), "depth": (3, 6)}
+    formulas.run(tmp_path, quick=False, progress=progress, **given, limit=5.0)
+    rows = read_rows(tmp_path / "formulas.csv")
+    trees = [row for row in rows if row["source"] == "titanic"]
+    assert len(trees) == 2 * 3 * 4
+    assert all(float(row["apart"]) < formulas.EQUAL for row in trees)
+    assert sum(row["question"] == formulas.WHOLE for row in rows) == 2
