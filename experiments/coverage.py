@@ -47,6 +47,7 @@ from justicia.population import Counts, Domain, Feature, NetworkPopulation
 from justicia.questions import Asked, Question
 from justicia.ssat import Formula
 from justicia.tallies import Tally as Counted
+from justicia.words import counted
 
 __all__ = ["CAPTION", "NAME", "TITLE", "known", "parts", "plot", "populations", "run", "section"]
 
@@ -469,7 +470,7 @@ def parts(folder: Path) -> dict[str, str]:
                 "1"
                 if method == "clopper_pearson"
                 else ", ".join(of_one(one, 2) for one in (min(widths), median(widths), max(widths))),
-                f"in {len(nothing)} populations, up to {100 * max(nothing):.0f} % of the groups drawn"
+                f"in {counted(len(nothing), 'population')}, up to {100 * max(nothing):.0f} % of the times"
                 if nothing
                 else "never",
             ]
@@ -500,7 +501,7 @@ def _says(held: Held, failing: dict[str, list[tuple[str, str]]]) -> str:
     for key in missed:
         row = held[key]["bootstrap"]
         rates = [float(one) for one in row["people_rates"].split()]
-        certain = [f"one group's rate is exactly {one:.0f}" for one in rates if one in (0.0, 1.0)]
+        certain = [f"one group's rate is exactly {one:.0f}" for one in rates if min(one, 1 - one) < 1e-12]
         cases.append(
             f"it covered {of_one(float(row['coverage']), 3)} in `{key[0]}` under `{key[1]}`"
             + (f", where {certain[0]}" if certain else "")
@@ -518,7 +519,9 @@ def section(folder: Path) -> str:
         for method in methods:
             row = one.get(method)
             width = (
-                "" if row is None or method == "clopper_pearson" else f" ({float(row['width_to_clopper_pearson']):.2f})"
+                ""
+                if row is None or method == "clopper_pearson"
+                else f" ({of_one(float(row['width_to_clopper_pearson']), 2)})"
             )
             cells.append("-" if row is None else of_one(float(row["coverage"]), 3) + width)
         lines.append([people, fitted, *cells, of_one(float(one["total_variation"]["says_nothing"]), 2)])

@@ -141,14 +141,16 @@ def sampled(asked: Formula, counted: np.ndarray, seconds: float) -> float:
 
 
 def near_the_threshold(asked: Formula, people: int, seed: int) -> tuple[float, float]:
-    """Shares of the people of the population whose score is the threshold, and whom rounding decides about."""
+    """Shares of the people of the population with a tied score, and of those whom rounding decides about.
+
+    A forest's encoding moves the threshold a little above the score of a tie, so that it is decided as the forest does.
+    """
     rng = np.random.default_rng(seed)
-    held = asked.population
+    held, decision = asked.population, asked.decision
     groups = rng.multinomial(people, held.sizes / held.sizes.sum())
     points = np.concatenate([held.sample_points(group, int(n), rng) for group, n in enumerate(groups) if n])
-    apart = np.abs(asked.decision.scores(points) - asked.decision.threshold)
-    tied = apart <= TOLERANCE * max(1.0, abs(asked.decision.threshold))
-    return float(tied.mean()), float(asked.decision.undecided(points).mean())
+    apart = np.abs(decision.scores(points) - decision.threshold)
+    return float((apart <= 2 * decision.slack).mean()), float(decision.undecided(points).mean())
 
 
 def thinned(seen: list[tuple[float, float]]) -> list[tuple[float, float]]:

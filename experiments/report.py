@@ -48,6 +48,7 @@ IN_PAGES: tuple[str, ...] = (
     "outside_solvers",
     "rules",
     "shifts",
+    "simulated_generations",
 )
 """Modules with parts of other pages."""
 

@@ -3,11 +3,16 @@
 On every bundled data set, by 5-fold cross-validation: `CNFClassifier` in both forms with its own defaults, and
 scikit-learn's tree on the same columns, text one-hot encoded. Seconds are of the processor, of the slowest fit.
 
+Beside it, in a file of its own, what the rates of a rule of four clauses over eight columns take in 10 and in 1,000
+compound groups: medians of runs of the engine, in turn.
+
     python -m experiments.rules --out experiments/results
 """
 
 from __future__ import annotations
 
+import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
+import justicia
 from experiments.running import (
     Reporter,
     Rows,
@@ -34,6 +40,9 @@ from experiments.running import (
 )
 from justicia import datasets
 from justicia.learners import CNF, DNF, CNFClassifier
+from justicia.models import RuleClassifier
+from justicia.solvers import Effort, pick
+from justicia.ssat import Formula
 from justicia.words import listed
 
 __all__ = ["CAPTION", "NAME", "TITLE", "parts", "plot", "run"]
@@ -49,6 +58,10 @@ TREE = "tree"
 KEY = ["data", "model", "clauses", "folds", "seed"]
 COLUMNS = [*KEY, "rows", "accuracy", "standard_error", "slowest_fit", "conditions"]
 QUICK = {"data": ("ricci",), "clauses": (2,)}
+STRUCTURES = ("independent", "tree", "auto")
+GROUPS, GROUP_RUNS, PEOPLE, OTHERS = (10, 1000), 15, 50_000, 8
+GROUP_KEY = ["population", "groups", "runs", "seed"]
+GROUP_COLUMNS = [*GROUP_KEY, "seconds"]
 
 
 def tree(frame: pd.DataFrame, seed: int) -> Any:
@@ -108,7 +121,62 @@ def run(
             return CNFClassifier(case["clauses"], form=case["model"], pos_label=favorable)
 
         rows.add({**case, "rows": len(frame), **evaluate(make, frame, label, folds, seed)})
+    times = Rows(out / f"{NAME}_groups.csv", GROUP_COLUMNS, GROUP_KEY)
+    runs = 2 if quick else GROUP_RUNS
+    for structure in STRUCTURES:
+        named = {"population": structure, "runs": runs, "seed": seed}
+        if any({**named, "groups": groups} not in times for groups in GROUPS):
+            for groups, seconds in of_groups(structure, runs, seed).items():
+                if {**named, "groups": groups} not in times:
+                    times.add({**named, "groups": groups, "seconds": seconds})
     plot(rows.held, out / f"{NAME}.svg")
+
+
+def of_groups(structure: str, runs: int, seed: int) -> dict[int, float]:
+    """Median seconds of the engine, by the number of groups; runs of both numbers are made in turn."""
+    rng = np.random.default_rng(seed)
+    names = [f"x{i}" for i in range(OTHERS)]
+    people = pd.DataFrame({name: rng.integers(0, 10, PEOPLE) for name in names})
+    # Neighbours hang together, so that a tree has something to learn.
+    for before, after in pairwise(names):
+        people[after] = np.where(rng.random(PEOPLE) < 0.5, people[before], people[after])
+    sensitive = ["a", "b", "c"]
+    for name in sensitive:
+        people[name] = rng.integers(0, 10, PEOPLE).astype(str)
+    rule = " and ".join(f"({one} > 4 or {two} <= 6)" for one, two in zip(names[::2], names[1::2], strict=True))
+    model = RuleClassifier(rule, holds="yes", fails="no")
+    asked = {}
+    for columns in (sensitive[:1], sensitive):
+        audit = justicia.verify(
+            model, people, sensitive_features=[columns], population=structure, favorable="yes", label=None
+        )
+        asked[sum(group.n > 0 for group in audit.groupings[0].groups)] = Formula(audit.population, audit.decision)
+    engine = pick("auto", audit.decision)
+    seconds: dict[int, list[float]] = {groups: [] for groups in asked}
+    for _ in range(runs):
+        for groups, formula in asked.items():
+            start = time.process_time()
+            engine.solve(formula, Effort())
+            seconds[groups].append(time.process_time() - start)
+    return {groups: float(np.median(held)) for groups, held in seconds.items()}
+
+
+def _groups(folder: Path) -> str:
+    """How much longer the rates of many groups take."""
+    held = {(row["population"], int(row["groups"])): row for row in read_rows(folder / f"{NAME}_groups.csv")}
+    few, many = GROUPS
+    ratios = [
+        f"{float(held[structure, many]['seconds']) / float(held[structure, few]['seconds']):.1f} times under "
+        f"`{structure}`"
+        for structure in STRUCTURES
+        if (structure, many) in held and (structure, few) in held
+    ]
+    runs = max(int(row["runs"]) for row in held.values())
+    return (
+        f"With four clauses over eight columns, an answer for {many:,} compound groups of three columns takes "
+        f"{listed(ratios)} as long as one for {few} groups (medians of {runs} runs of the engine in turn, seconds of the "
+        "processor)."
+    )
 
 
 def _number(row: dict[str, str], name: str) -> float:
@@ -163,7 +231,7 @@ def parts(folder: Path) -> dict[str, str]:
     says += f"at least as accurate on {ahead} of {len(behind)} tables."
     if max(counts) > 3:
         says += f" More than three clauses bring {100 * max(gain, 0):.1f} points at most (on {gaining}, {form})."
-    return {"accuracy": table(header, lines), "in words": wrapped(says)}
+    return {"accuracy": table(header, lines), "in words": wrapped(says), "groups": wrapped(_groups(folder))}
 
 
 def plot(rows: list[dict[str, str]], path: Path) -> None:
