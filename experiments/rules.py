@@ -174,8 +174,8 @@ def _groups(folder: Path) -> str:
     runs = max(int(row["runs"]) for row in held.values())
     return (
         f"With four clauses over eight columns, an answer for {many:,} compound groups of three columns takes "
-        f"{listed(ratios)} as long as one for {few} groups (medians of {runs} runs of the engine in turn, seconds of the "
-        "processor)."
+        f"{listed(ratios)} as long as one for {few} groups (medians of {runs} runs of the engine in turn, seconds of "
+        "the processor)."
     )
 
 

