@@ -53,6 +53,8 @@ SHAPES = {
     "alike": "skewed alike",
     "collapsed": "nearly collapsed",
 }
+LOW = 0.9
+"""Coverage that is pointed out."""
 ALIKE = {"F": (0.5, 0.3, 0.1, 0.1), "M": (0.5, 0.3, 0.1, 0.1)}
 """Chances of the first person, the second, a refusal and an unclear answer."""
 OPTIONS: dict[str, dict[str, Any]] = {"": {}, "pairs": {"pair": ["pair", "sample"]}}
@@ -357,6 +359,17 @@ def _mgbi(held: dict[str, dict[str, str]]) -> str:
         f"{SHAPES[shape]}: {100 * min(shares):.0f} to {100 * max(shares):.0f} %" for shape, shares in ordinary.items()
     ]
     number = int(next(iter(held.values()))["number"])
+    low: dict[str, list[float]] = {}
+    for case, row in held.items():
+        if float(row["share"]) < LOW:
+            low.setdefault(SHAPES[case.split(", ")[-1]], []).append(float(row["share"]))
+    short = [f"{shape}: {of_one(min(shares), 2)} to {of_one(max(shares), 2)}" for shape, shares in low.items()]
+    missed = (
+        f" It holds the truth in less than {100 * LOW:.0f} % of tables in some of them ({'; '.join(short)}): the low "
+        "quantile over contexts rests on values there that a few dozens of labels may not show at all."
+        if short
+        else ""
+    )
     return "\n\n".join(
         [
             wrapped(
@@ -366,7 +379,7 @@ def _mgbi(held: dict[str, dict[str, str]]) -> str:
                 "numbers in each context; nearly collapsed: one value has .98."
             ),
             table(["labels: neutral, each context", *SHAPES.values()], lines),
-            wrapped(f"Percentiles of an ordinary bootstrap hold it less often ({'; '.join(says)})."),
+            wrapped(f"Percentiles of an ordinary bootstrap hold it less often ({'; '.join(says)}).{missed}"),
         ]
     )
 
