@@ -242,14 +242,13 @@ def _whole(rows: list[dict[str, str]]) -> str:
     if not held:
         return "No whole audit was made."
     says = [
-        f"{float(row['seconds']):.1f} seconds of the processor for "
-        + ("the default tree" if size == DEFAULT else f"a tree of depth {size}")
+        f"{float(row['seconds']):.1f} for " + ("the default tree" if size == DEFAULT else f"a tree of depth {size}")
         for size, row in held.items()
     ]
     groups = next(iter(held.values()))["groups"]
     return (
-        f"`justicia verify --solver clauses` takes one formula for all groups: on {groups} groups of adult "
-        f"({' x '.join(WHOLE_SENSITIVE)}) {listed(says)}, rates by true outcome among them."
+        f"`justicia verify --solver clauses` takes one formula for all groups. Seconds of the processor for {groups} "
+        f"groups of adult ({' x '.join(WHOLE_SENSITIVE)}), rates by true outcome among them: {' and '.join(says)}."
     )
 
 

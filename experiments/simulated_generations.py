@@ -326,6 +326,11 @@ def _share(row: dict[str, str], name: str = "share", digits: int = 1) -> str:
     return f"{100 * float(row[name]):.{digits}f} %"
 
 
+def _range(texts: list[str]) -> str:
+    """From the first to the last of what is in order."""
+    return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
+
+
 def _floor(held: dict[str, dict[str, dict[str, str]]]) -> str:
     floors, inside = held["floor"], held["within the floor"]
     scores = [
@@ -363,7 +368,7 @@ def _mgbi(held: dict[str, dict[str, str]]) -> str:
     for case, row in held.items():
         if float(row["share"]) < LOW:
             low.setdefault(SHAPES[case.split(", ")[-1]], []).append(float(row["share"]))
-    short = [f"{shape}: {of_one(min(shares), 2)} to {of_one(max(shares), 2)}" for shape, shares in low.items()]
+    short = [f"{shape}: {_range([of_one(share, 2) for share in sorted(shares)])}" for shape, shares in low.items()]
     missed = (
         f" It holds the truth in less than {100 * LOW:.0f} % of tables in some of them ({'; '.join(short)}): the low "
         "quantile over contexts rests on values there that a few dozens of labels may not show at all."
@@ -412,7 +417,7 @@ def _mad(held: dict[str, dict[str, str]]) -> str:
         )
     says = (
         f"In {len(held)} simulated settings of 2, 3 or 5 values, 8 or 40 concepts and 16 or 48 images a set (the "
-        "prompt's images drawn evenly from the counterfactuals, most of them from one, or that and concepts that all "
+        "prompt's images drawn evenly from the counterfactuals, most of them from one, or that with concepts that all "
         "differ a little) they held the true value in "
         f"{100 * shares[len(below)][0]:.0f} to {100 * shares[-1][0]:.0f} % of {number} tables each"
     )

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from experiments import coverage, ensembles, formulas, gaussian_study, outside_solvers, robustness
+from experiments import (
+    coverage,
+    ensembles,
+    formulas,
+    gaussian_study,
+    outside_solvers,
+    robustness,
+    simulated_generations,
+)
 from experiments.running import Reporter, Rows, read_rows
 
 
@@ -190,3 +198,40 @@ def test_formulas(tmp_path, progress):
     assert len(trees) == 2 * 3 * 4
     assert all(float(row["apart"]) < formulas.EQUAL for row in trees)
     assert sum(row["question"] == formulas.WHOLE for row in rows) == 2
+
+
+def test_true_association_by_hand():
+    apart = np.eye(2)
+    assert simulated_generations.true_mad(apart, np.array([1.0, 0.0]), "iou") == pytest.approx(1)
+    assert simulated_generations.true_mad(apart, np.array([0.5, 0.5]), "iou") == pytest.approx(0)
+    # Similarities of 3/5 and 1/7: 21 and 5 of 26, so 4/13 from one half each, where 1/2 is the most.
+    found = simulated_generations.true_mad(apart, np.array([0.75, 0.25]), "iou")
+    assert found == pytest.approx((8 / 13) ** 0.5)
+    # Cosines of 3 and 1 by the same length.
+    found = simulated_generations.true_mad(apart, np.array([0.75, 0.25]), "cosine")
+    assert found == pytest.approx(0.5**0.5)
+
+
+@pytest.mark.parametrize("shape", simulated_generations.SHAPES)
+def test_true_shares_are_shares(shape):
+    shares = simulated_generations.true_shares(shape, np.random.default_rng(0))
+    assert [one.shape for one in shares] == [(10, 2), (10, 3), (10, 5)]
+    assert all(np.allclose(one.sum(axis=1), 1) for one in shares)
+    if shape == "alike":
+        assert shares[1][4] == pytest.approx([4 / 7, 2 / 7, 1 / 7])
+    if shape == "collapsed":
+        assert shares[2][9] == pytest.approx([0.98, 0.005, 0.005, 0.005, 0.005])
+
+
+def test_coverage_that_falls_short_is_pointed_out(tmp_path):
+    rows = Rows(tmp_path / "simulated_generations.csv", simulated_generations.COLUMNS, simulated_generations.KEY)
+    for study, (_, cases, number, _) in simulated_generations.STUDIES.items():
+        for place, case in enumerate(cases):
+            low = study in ("interval of MGBI", "interval of MAD") and place == 4
+            row = {"study": study, "case": case, "number": number, "seed": 0, "value": 1.0, "width": 0.25}
+            rows.add({**row, "share": 0.5 if low else 0.95, "beside": 0.125})
+    parts = {name: " ".join(text.split()) for name, text in simulated_generations.parts(tmp_path).items()}
+    assert "| 300, 50 | .95 (.25) | .95 (.25) | .95 (.25) | .95 (.25) | .50 (.25) |" in parts["intervals of MGBI"]
+    assert "in less than 90 % of tables in some of them (nearly collapsed: .50)" in parts["intervals of MGBI"]
+    assert "95 to 95 % of 150 tables each, but for 1: 50 % (`iou`, 2 values, 8 concepts" in parts["intervals of MAD"]
+    assert "950 of 1,000 fail at alpha .05" in parts["without bias"]
