@@ -268,6 +268,11 @@ def _apart(row: dict[str, str] | None, beside: dict[str, str]) -> float | None:
     return abs(float(row["value"]) - float(beside["value"]))
 
 
+def _small(value: float) -> str:
+    """A difference with one digit."""
+    return f"{value:.0e}".replace("e-0", "e-")
+
+
 def _ratios(held: Held, solvers: list[str]) -> list[float]:
     """Seconds here by those of the fastest other program that answers."""
     found = []
@@ -289,7 +294,7 @@ def _lines(held: Held, solvers: list[str]) -> tuple[list[list[str]], list[list[s
             refused = all(one.get(solver, {}).get("status") == "unsupported" for one in part.values())
             equal = sum(far <= AGREE for far in apart)
             cells.append(
-                f"{len(apart)}, {equal}, {max(apart):.0e}" if apart else "∀ is not taken" if refused else "0, 0, -"
+                f"{len(apart)}, {equal}, {_small(max(apart))}" if apart else "∀ is not taken" if refused else "0, 0, -"
             )
         agreement.append([f"{len(part)} {kind}" if kind != "all" else f"{len(part)} together", *cells])
         cells = []
@@ -322,7 +327,7 @@ def parts(folder: Path) -> dict[str, str]:
         f"{' and '.join(f'`{one}`' for one in STRUCTURES)}, each for one group, the most favored, the least favored, "
         f"and the dual; and {n_random} random ones of thirty variables and seventy clauses of three."
     )
-    header = [f"`{solver}`: answers, equal within {AGREE:g}, farthest" for solver in solvers]
+    header = [f"`{solver}`: answers, equal within {_small(AGREE)}, farthest" for solver in solvers]
     return {
         "formulas": wrapped(about),
         "agreement": table(["formulas", *header], agreement),
@@ -440,7 +445,7 @@ def plot(rows: list[dict[str, str]], path: Path) -> None:
     ends = [1e-3, 10]
     axis.plot(ends, ends, color="0.7", linewidth=0.8)
     axis.set(xlabel="seconds here", ylabel="seconds of the faster other program")
-    axis.legend(frameon=False, fontsize="small")
+    axis.legend(frameon=False, fontsize="small", loc="lower right")
     figure.tight_layout()
     save_figure(figure, path)
 
