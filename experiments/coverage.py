@@ -13,20 +13,32 @@ An interval of several groups holds when all of them do. One as wide as .99 or m
 such. Under `independent`, the replicates of all simulations are drawn as counts and verified at once; under `tree`,
 structures are learned anew in every simulation and replicate, and fewer simulations get a bootstrap.
 
-    python -m experiments.coverage --simulations 1000 --out experiments/results
+    python -m experiments.coverage --out experiments/results
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 
+import click
 import numpy as np
 
+from experiments.running import (
+    Reporter,
+    Rows,
+    command,
+    new_figure,
+    of_one,
+    read_rows,
+    save_figure,
+    table,
+    wrapped,
+)
 from justicia import bootstrap, population, solvers
 from justicia.bounding import TABLES_SHARE, bound_rates, projection_bounds
 from justicia.encoders.decisions import Tree
@@ -35,6 +47,13 @@ from justicia.population import Counts, Domain, Feature, NetworkPopulation
 from justicia.questions import Asked, Question
 from justicia.ssat import Formula
 from justicia.tallies import Tally as Counted
+from justicia.words import counted
+
+__all__ = ["CAPTION", "NAME", "TITLE", "known", "parts", "plot", "populations", "run", "section"]
+
+NAME = "coverage"
+TITLE = "How often do intervals hold?"
+CAPTION = "Coverage, and width by that of Clopper and Pearson's interval; a mark a population"
 
 CONFIDENCE = 0.95
 NOTHING = 0.99
@@ -43,6 +62,21 @@ LEAST = 0.05
 """Some group has a rate of at least this, and is as often rejected."""
 _AT_ONCE = 250
 """Simulations that are bounded together."""
+METHODS = {
+    "clopper_pearson": "Clopper-Pearson, simultaneous",
+    "total_variation": "total variation",
+    "confidence_box": "confidence box",
+    "given_structure": "given structure",
+    "bootstrap": "bootstrap, one rate",
+    "bootstrap_impact": "bootstrap, disparate impact",
+}
+CLAIMED = tuple(METHODS)[:4]
+"""Intervals that claim to hold however many rows there are."""
+KEY = ["population", "fitted", "simulations", "bootstrapped", "replicates", "seed"]
+COLUMNS = [
+    *KEY, "method", "counted", "coverage", "at_least", "says_nothing", "width", "width_to_clopper_pearson",
+    "people_rates",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -214,25 +248,22 @@ class Tally:
     held: list[np.ndarray]
     widths: list[np.ndarray]
 
-    def row(self, case: Known, method: str, reference: np.ndarray) -> dict[str, Any]:
+    def row(self, method: str, reference: np.ndarray) -> dict[str, Any]:
         """A line of the table; `reference` are the widths of Clopper and Pearson's intervals."""
         held, widths = np.concatenate(self.held), np.concatenate(self.widths)
         coverage = float(held.mean())
         error = float(np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / len(held)))
         return {
-            "population": case.name, "fitted": case.structure, "method": method, "simulations": len(held),
-            "coverage": round(coverage, 4), "at_least": round(CONFIDENCE - 3 * error, 4),
-            "says_nothing": round(float((widths >= NOTHING).mean()), 4),
-            "width": round(float(np.median(widths)), 4),
-            "width_to_clopper_pearson": round(float(np.median(widths) / np.median(reference)), 2),
+            "method": method, "counted": len(held), "coverage": coverage, "at_least": CONFIDENCE - 3 * error,
+            "says_nothing": float((widths >= NOTHING).mean()), "width": float(np.median(widths)),
+            "width_to_clopper_pearson": float(np.median(widths) / np.median(reference)),
         }  # fmt: skip
 
 
 class Tallies:
     """Tallies by method."""
 
-    def __init__(self, case: Known) -> None:
-        self._case = case
+    def __init__(self) -> None:
         self._held: dict[str, Tally] = {}
 
     def add(self, method: str, low: np.ndarray, high: np.ndarray, truth: np.ndarray, alone: bool = False) -> None:
@@ -245,12 +276,12 @@ class Tallies:
     def rows(self) -> list[dict[str, Any]]:
         """Lines of the table."""
         reference = np.concatenate(self._held["clopper_pearson"].widths)
-        return [tally.row(self._case, method, reference) for method, tally in self._held.items()]
+        return [tally.row(method, reference) for method, tally in self._held.items()]
 
 
 def simulate_independent(case: Known, simulations: int, replicates: int, seed: int) -> list[dict[str, Any]]:
     """All simulations of a population, many at once: each one's groups are groups of one large population."""
-    rng, tallies, n_groups = np.random.default_rng(seed), Tallies(case), len(case.sizes)
+    rng, tallies, n_groups = np.random.default_rng(seed), Tallies(), len(case.sizes)
     points, engine = case.points.astype(np.int32), solvers.pick("auto", case.decision)
     projection = case.projected((-1,) * len(case.domain.sizes))
     follows = np.allclose(projection, case.rates(), atol=1e-12)
@@ -325,7 +356,7 @@ def _add_bootstrap(tallies: Tallies, rates: Any, bands: Any, truth: np.ndarray) 
 
 def simulate_tree(case: Known, simulations: int, bootstrapped: int, replicates: int, seed: int) -> list[dict[str, Any]]:
     """All simulations of a population whose structure is learned, one by one."""
-    rng, tallies, n_groups = np.random.default_rng(seed), Tallies(case), len(case.sizes)
+    rng, tallies, n_groups = np.random.default_rng(seed), Tallies(), len(case.sizes)
     points, engine = case.points.astype(np.int32), solvers.pick("auto", case.decision)
     selected, truth = case.decision.evaluate(points), case.rates()
     projections: dict[tuple[int, ...], np.ndarray] = {}
@@ -369,32 +400,164 @@ def simulate_tree(case: Known, simulations: int, bootstrapped: int, replicates: 
     return tallies.rows()
 
 
-def study(cases: list[Known], simulations: int, bootstrapped: int, replicates: int) -> list[dict[str, Any]]:
-    """One row a population and interval."""
-    rows = []
-    for seed, case in enumerate(cases):
-        new = (
-            simulate_tree(case, simulations, bootstrapped, replicates, seed)
+def run(
+    out: Path,
+    *,
+    quick: bool,
+    progress: Reporter,
+    seed: int = 0,
+    simulations: int = 1000,
+    bootstrapped: int = 100,
+    replicates: int = 100,
+    people: str = "",
+) -> None:
+    """Simulate the populations that are not there yet, and draw the figure."""
+    cases = list(enumerate(populations()))
+    if quick:
+        cases, simulations, bootstrapped, replicates = [cases[0], cases[14]], 40, 3, 39
+    rows = Rows(out / f"{NAME}.csv", COLUMNS, [*KEY, "method"])
+    settings = {"simulations": simulations, "bootstrapped": bootstrapped, "replicates": replicates, "seed": seed}
+    wanted = [(at, case, {"population": case.name, "fitted": case.structure, **settings}) for at, case in cases]
+    todo = [
+        (at, case, key)
+        for at, case, key in wanted
+        # The bootstrap's rows are the last ones to be written.
+        if people in case.name and {**key, "method": "bootstrap"} not in rows
+    ]
+    for at, case, key in progress.track(todo, TITLE):
+        stream = at + 1000 * seed
+        found = (
+            simulate_tree(case, simulations, bootstrapped, replicates, stream)
             if case.structure == "tree"
-            else simulate_independent(case, simulations, replicates, seed)
+            else simulate_independent(case, simulations, replicates, stream)
         )
-        for row in new:
-            print(*row.values(), sep="\t", flush=True)
-        rows += new
-    return rows
+        rates = {"people_rates": " ".join(repr(float(rate)) for rate in case.rates())}
+        # A run that was stopped between two of these has some already.
+        for row in sorted(found, key=lambda row: row["method"] == "bootstrap"):
+            if {**key, "method": row["method"]} not in rows:
+                rows.add({**key, **row, **rates})
+    plot(rows.held, out / f"{NAME}.svg")
 
 
-def draw(rows: list[dict[str, Any]], path: Path) -> None:
+Held = dict[tuple[str, str], dict[str, dict[str, str]]]
+
+
+def _by_population(folder: Path) -> Held:
+    """Rows by population and fitted structure, then by method."""
+    held: Held = defaultdict(dict)
+    for row in read_rows(folder / f"{NAME}.csv"):
+        held[row["population"], row["fitted"]][row["method"]] = row
+    return held
+
+
+def parts(folder: Path) -> dict[str, str]:
+    """The table of the page on bounds, and what it says."""
+    held = _by_population(folder)
+    lines, failing = [], {}
+    for method, words in METHODS.items():
+        mine = {key: one[method] for key, one in held.items() if method in one}
+        if not mine:
+            continue
+        coverage = [float(row["coverage"]) for row in mine.values()]
+        widths = [float(row["width_to_clopper_pearson"]) for row in mine.values()]
+        nothing = [float(row["says_nothing"]) for row in mine.values() if float(row["says_nothing"]) > 0]
+        failing[method] = [key for key, row in mine.items() if float(row["coverage"]) < float(row["at_least"])]
+        lines.append(
+            [
+                words,
+                f"{len(mine)}" + (" that follow it" if method == "given_structure" else ""),
+                f"{of_one(min(coverage), 3)}, {of_one(median(coverage), 3)}",
+                "1"
+                if method == "clopper_pearson"
+                else ", ".join(of_one(one, 2) for one in (min(widths), median(widths), max(widths))),
+                f"in {counted(len(nothing), 'population')}, up to {100 * max(nothing):.0f} % of the times"
+                if nothing
+                else "never",
+            ]
+        )
+    header = [
+        "interval", "populations", "coverage: least, median", "width / Clopper-Pearson's: least, median, most",
+        "says nothing",
+    ]  # fmt: skip
+    return {"intervals": table(header, lines), "in words": wrapped(_says(held, failing))}
+
+
+def _says(held: Held, failing: dict[str, list[tuple[str, str]]]) -> str:
+    """Which intervals covered as often as they claim."""
+    claimed = [(METHODS[method], key) for method in CLAIMED for key in failing.get(method, [])]
+    least = min(float(one["clopper_pearson"]["at_least"]) for one in held.values())
+    says = (
+        f"Each of the first four covered at least .95 less three standard errors ({of_one(least, 3)}) in "
+        "every population."
+        if not claimed
+        else "Less than .95 less three standard errors was covered by "
+        + "; ".join(f"{method} in `{population}` under `{fitted}`" for method, (population, fitted) in claimed)
+        + "."
+    )
+    missed = failing.get("bootstrap", [])
+    n = sum("bootstrap" in one for one in held.values())
+    says += f" The bootstrap of one rate did so in {n - len(missed)} of {n}"
+    cases = []
+    for key in missed:
+        row = held[key]["bootstrap"]
+        rates = [float(one) for one in row["people_rates"].split()]
+        certain = [f"one group's rate is exactly {one:.0f}" for one in rates if min(one, 1 - one) < 1e-12]
+        cases.append(
+            f"it covered {of_one(float(row['coverage']), 3)} in `{key[0]}` under `{key[1]}`"
+            + (f", where {certain[0]}" if certain else "")
+        )
+    return f"{says}: {'; '.join(cases)}." if cases else f"{says}."
+
+
+def section(folder: Path) -> str:
+    """A line a population."""
+    held = _by_population(folder)
+    methods = [method for method in METHODS if method != "bootstrap_impact"]
+    lines = []
+    for (people, fitted), one in held.items():
+        cells = []
+        for method in methods:
+            row = one.get(method)
+            width = (
+                ""
+                if row is None or method == "clopper_pearson"
+                else f" ({of_one(float(row['width_to_clopper_pearson']), 2)})"
+            )
+            cells.append("-" if row is None else of_one(float(row["coverage"]), 3) + width)
+        lines.append([people, fitted, *cells, of_one(float(one["total_variation"]["says_nothing"]), 2)])
+    settings = [next(iter(one.values())) for one in held.values()]
+    simulations, bootstrapped, replicates = (
+        max(int(row[name]) for row in settings) for name in ("simulations", "bootstrapped", "replicates")
+    )
+    return "\n\n".join(
+        [
+            f"{len(held)} known populations (`independent`: each feature for itself; `chain`: each depends on the one "
+            f"before it; `any`: no structure), {simulations:,} simulations each at confidence .95; the bootstrap with "
+            f"{replicates} replicates, under learned trees in {bootstrapped} simulations. Intervals of all groups hold "
+            "together but for the bootstrap's, which hold one by one. Share of simulations in which they held, and in "
+            "brackets their width by that of Clopper and Pearson's intervals (medians); `-`: the people do not follow "
+            "the fitted structure. How often a total variation bound says nothing (is as wide as .99) stands last. "
+            "[Bounds](bounds.md) says what each interval is.",
+            table(
+                [
+                    "people: cells, group sizes", "fitted",
+                    *(METHODS[method].split(",")[0] for method in methods), "says nothing",
+                ],
+                lines,
+            ),
+        ]
+    )  # fmt: skip
+
+
+def plot(rows: list[dict[str, str]], path: Path) -> None:
     """Coverage, and width in units of Clopper and Pearson's, of every interval; one mark a population."""
-    import matplotlib.pyplot as plt
-
-    methods = list(dict.fromkeys(row["method"] for row in rows))
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4))
+    methods = [method for method in METHODS if any(row["method"] == method for row in rows)]
+    figure, axes = new_figure(1, 2, figsize=(10, 4))
     for place, method in enumerate(methods):
         mine = [row for row in rows if row["method"] == method]
         spread = place + np.linspace(-0.3, 0.3, len(mine))
-        axes[0].plot(spread, [row["coverage"] for row in mine], "o", ms=4)
-        axes[1].semilogy(spread, [max(row["width_to_clopper_pearson"], 1e-2) for row in mine], "o", ms=4)
+        axes[0].plot(spread, [float(row["coverage"]) for row in mine], "o", ms=4)
+        axes[1].semilogy(spread, [max(float(row["width_to_clopper_pearson"]), 1e-2) for row in mine], "o", ms=4)
     axes[0].axhline(CONFIDENCE, color="gray", lw=1)
     axes[1].axhline(1.0, color="gray", lw=1)
     axes[0].set_ylabel("coverage")
@@ -402,28 +565,22 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     for axis in axes:
         axis.set_xticks(range(len(methods)), [method.replace("_", "\n") for method in methods], fontsize=8)
     figure.tight_layout()
-    figure.savefig(path)
-    plt.close(figure)
-
-
-def main() -> None:
-    """Write a table and a picture."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--simulations", type=int, default=1000)
-    parser.add_argument("--bootstrapped", type=int, default=100, help="simulations of learned trees with a bootstrap")
-    parser.add_argument("--replicates", type=int, default=100)
-    parser.add_argument("--population", default="", help="only populations whose name holds this text")
-    parser.add_argument("--out", type=Path, default=Path("experiments/results"))
-    arguments = parser.parse_args()
-    cases = [case for case in populations() if arguments.population in case.name]
-    rows = study(cases, arguments.simulations, arguments.bootstrapped, arguments.replicates)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    with (arguments.out / "coverage.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    draw(rows, arguments.out / "coverage.svg")
+    save_figure(figure, path)
 
 
 if __name__ == "__main__":
-    main()
+    command(
+        NAME,
+        run,
+        __doc__,
+        click.option("--simulations", type=click.IntRange(min=1), default=1000, show_default=True),
+        click.option(
+            "--bootstrapped",
+            type=click.IntRange(min=1),
+            default=100,
+            show_default=True,
+            help="Simulations of learned trees with a bootstrap.",
+        ),
+        click.option("--replicates", type=click.IntRange(min=39), default=100, show_default=True),
+        click.option("--population", "people", default="", help="Only populations whose name holds this text."),
+    )()

@@ -6,22 +6,32 @@ rewards by `justicia.generations.FairnessReward`, a clipped ratio over a few inn
 divergence from the first policy. Advantages are relative to the group's mean and deviation, or to the running table of
 the prompt.
 
-    python -m experiments.fairness_reward --iterations 300 --out experiments/results
+    python -m experiments.fairness_reward --out experiments/results
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import numpy as np
 
+from experiments.running import Reporter, Rows, command, new_figure, of_one, read_rows, save_figure, table
 from justicia.generations.entropies import Rule, indices
 from justicia.generations.rewards import FairnessReward
 
+__all__ = ["CAPTION", "NAME", "TITLE", "Policies", "Training", "collapsed", "parts", "plot", "run", "skewed", "train"]
+
+NAME = "fairness_reward"
+TITLE = "Training by the fairness reward"
+CAPTION = "MGBI of policies in training, by where they begin and by how advantages are taken"
+
+STARTS, ADVANTAGES = ("skewed", "collapsed"), ("group", "running")
+SHOWN = (0, 50, 150, 300)
+"""Iterations that the page has."""
+KEY = ["start", "advantages", "iteration", "seed"]
+COLUMNS = [*KEY, "mgbi"]
 DOMAINS = {"gender": ("female", "male"), "age": ("young", "middle", "old"), "race": tuple("abcde")}
 TRIGGERS, NEUTRAL_PROMPTS, TRIGGER_PROMPTS = 9, 12, 2
 
@@ -183,40 +193,58 @@ def _log_probability(held: list[np.ndarray], drawn: list[np.ndarray]) -> np.ndar
     return sum(np.log(np.take_along_axis(one, place, axis=1)) for one, place in zip(held, drawn, strict=True))
 
 
-def main() -> None:
-    """Train skewed and collapsed policies with both advantages; write a CSV file and a figure."""
-    from matplotlib.figure import Figure
+def run(out: Path, *, quick: bool, progress: Reporter, seed: int = 0, iterations: int = 300) -> None:
+    """Train skewed and collapsed policies with both advantages where that is not there yet, and draw the figure."""
+    iterations = 10 if quick else iterations
+    rows = Rows(out / f"{NAME}.csv", COLUMNS, KEY)
+    cases = [{"start": start, "advantages": advantages, "seed": seed} for start in STARTS for advantages in ADVANTAGES]
+    for case in progress.track(rows.todo(cases, lambda case: {**case, "iteration": iterations}), TITLE):
+        policies = skewed(seed) if case["start"] == "skewed" else collapsed()
+        # The penalty would pull a collapsed policy back to where it began.
+        divergence = 0.05 if case["start"] == "skewed" else 0.0
+        curve = train(policies, iterations, Training(advantages=case["advantages"], divergence=divergence), seed)
+        for iteration, value in enumerate(curve):
+            # A run of fewer iterations has the first ones already.
+            if {**case, "iteration": iteration} not in rows:
+                rows.add({**case, "iteration": iteration, "mgbi": value})
+    plot(rows.held, out / f"{NAME}.svg")
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--iterations", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=Path("experiments/results"))
-    given = parser.parse_args()
-    given.out.mkdir(parents=True, exist_ok=True)
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    axes = figure.subplots()
-    rows = []
-    for start, policies in (("skewed", skewed(given.seed)), ("collapsed", collapsed())):
-        for advantages in ("group", "running"):
-            began = time.perf_counter()
-            fresh = Policies(policies.logits, policies.contexts)
-            # The penalty would pull a collapsed policy back to where it began.
-            divergence = 0.05 if start == "skewed" else 0.0
-            settings = Training(advantages=advantages, divergence=divergence)
-            curve = train(fresh, given.iterations, settings, given.seed)
-            print(f"{start}, {advantages}: {curve[0]:.3f} -> {curve[-1]:.3f}, {time.perf_counter() - began:.1f} s")
-            rows += [(start, advantages, place, value) for place, value in enumerate(curve)]
-            axes.plot(curve, label=f"{start}, {advantages} advantages")
-    axes.set_xlabel("iteration")
-    axes.set_ylabel("MGBI")
-    axes.set_ylim(0, 1)
-    axes.legend()
-    figure.savefig(given.out / "fairness_reward.png")
-    with (given.out / "fairness_reward.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["start", "advantages", "iteration", "mgbi"])
-        writer.writerows(rows)
+
+def parts(folder: Path) -> dict[str, str]:
+    """The table of the page on diversity."""
+    held = {
+        (row["start"], row["advantages"], int(row["iteration"])): float(row["mgbi"])
+        for row in read_rows(folder / f"{NAME}.csv")
+    }
+    shown = [one for one in SHOWN if any(iteration == one for *_, iteration in held)]
+    words = {"skewed": "skewed", "collapsed": "collapsed (1 in a million else)"}
+    lines = [
+        [words[start], advantages, *(of_one(held[start, advantages, one], 3) for one in shown)]
+        for start in STARTS
+        for advantages in ADVANTAGES
+    ]
+    header = ["MGBI before" if one == 0 else f"after {one} iterations" for one in shown]
+    return {"training": table(["start", "advantages", *header], lines)}
+
+
+def plot(rows: list[dict[str, str]], path: Path) -> None:
+    """MGBI against the iteration."""
+    figure, axis = new_figure(figsize=(6, 3.4))
+    for start in STARTS:
+        for advantages in ADVANTAGES:
+            mine = [row for row in rows if (row["start"], row["advantages"]) == (start, advantages)]
+            mine.sort(key=lambda row: int(row["iteration"]))
+            axis.plot([float(row["mgbi"]) for row in mine], label=f"{start}, {advantages} advantages")
+    axis.set(xlabel="iteration", ylabel="MGBI", ylim=(0, 1))
+    axis.legend(frameon=False, fontsize="small")
+    figure.tight_layout()
+    save_figure(figure, path)
 
 
 if __name__ == "__main__":
-    main()
+    command(
+        NAME,
+        run,
+        __doc__,
+        click.option("--iterations", type=click.IntRange(min=1), default=300, show_default=True),
+    )()

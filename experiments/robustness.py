@@ -247,7 +247,8 @@ def section(folder: Path) -> str:
             "`auto`: verified under these populations.",
             table(["", "rows", *METHODS], lines),
             f"`auto` is nearer to the truth than the sample in {sum(better)} of {len(better)} cases with part of the "
-            "rows. With all rows the sample rate is the truth, by definition.",
+            "rows. With all rows the sample rate is the truth, by definition; `auto` is off where groups have a "
+            "handful of people, whose rates lean on those of other groups.",
         ]
     )
 

@@ -21,6 +21,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,10 +42,13 @@ __all__ = [
     "command",
     "cpu_seconds",
     "new_figure",
+    "of_children",
+    "of_one",
     "read_rows",
     "run_program",
     "save_figure",
     "table",
+    "wrapped",
 ]
 
 T = TypeVar("T")
@@ -177,10 +181,28 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(text.replace('|', chr(92) + '|') for text in line)} |" for line in lines)
 
 
+def wrapped(text: str) -> str:
+    """A paragraph in lines that are as long as those of the pages."""
+    return textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False)
+
+
+def of_one(value: float, digits: int) -> str:
+    """A probability or share with so many digits, and no 0 before the point; `-` where there is none."""
+    if math.isnan(value):
+        return "-"
+    text = f"{value:.{digits}f}"
+    return text[1:] if text.startswith("0.") else text
+
+
 def cpu_seconds() -> float:
     """Seconds of the processor so far, of this process and of those that it has started and that have ended."""
+    return time.process_time() + of_children()
+
+
+def of_children() -> float:
+    """Seconds of the processor so far of the programs that this process has started and that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + used.ru_utime + used.ru_stime
+    return used.ru_utime + used.ru_stime
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,28 @@ them with every row at its edge, all of which must lie in the certain range.
 
 from __future__ import annotations
 
-import argparse
-import csv
 from pathlib import Path
+from typing import Any
 
+import click
 import numpy as np
 
 import justicia
+from experiments.running import Reporter, Rows, command, of_one, read_rows, table
 from justicia.datasets import names
 from justicia.population import NetworkPopulation
 from justicia.population.shifts import supports
 from justicia.solvers import Effort, pick
 from justicia.ssat import Formula
+
+__all__ = ["NAME", "TITLE", "parts", "run"]
+
+NAME = "shifts"
+TITLE = "How wide are ranges of rates over shifts?"
+
+RADII = (0.05, 0.2)
+KEY = ["data", "radius", "random", "seed"]
+COLUMNS = [*KEY, "rates", "median_width", "median_excess", "largest_excess", "random_rates", "random_outside"]
 
 
 def random_shift(population: NetworkPopulation, radius: float, rng: np.random.Generator) -> NetworkPopulation:
@@ -45,7 +55,7 @@ def random_shift(population: NetworkPopulation, radius: float, rng: np.random.Ge
     )
 
 
-def study(data: str, radius: float, n_random: int, rng: np.random.Generator) -> dict[str, object]:
+def study(data: str, radius: float, n_random: int, rng: np.random.Generator) -> dict[str, Any]:
     """Widths of one data set."""
     audit = justicia.verify("tree", data, population="tree", shift=radius)
     widths, excess, outside, drawn = [], [], 0, 0
@@ -68,30 +78,64 @@ def study(data: str, radius: float, n_random: int, rng: np.random.Generator) -> 
                 drawn += 1
                 outside += not float(held.lo) - 1e-12 <= rate <= float(held.hi) + 1e-12
     return {
-        "data": data, "radius": radius, "rates": len(widths), "median_width": round(float(np.median(widths)), 4),
-        "median_excess": round(float(np.median(excess)), 4), "largest_excess": round(max(excess), 4),
-        "random_rates": drawn, "random_outside": outside,
-    }  # fmt: skip
+        "rates": len(widths),
+        "median_width": float(np.median(widths)),
+        # What rounding makes of two equal widths may be below 0.
+        "median_excess": max(float(np.median(excess)), 0.0),
+        "largest_excess": max(*excess, 0.0),
+        "random_rates": drawn,
+        "random_outside": outside,
+    }
 
 
-def main() -> None:
-    """Run the study and write its table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--radius", type=float, nargs="+", default=[0.05, 0.2])
-    parser.add_argument("--random", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=Path("experiments/results"))
-    options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    rng = np.random.default_rng(options.seed)
-    rows = [study(data, radius, options.random, rng) for data in names() for radius in options.radius]
-    with (options.out / "shifts.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
-    for row in rows:
-        print(*row.values())
+def run(
+    out: Path,
+    *,
+    quick: bool,
+    progress: Reporter,
+    seed: int = 0,
+    radius: tuple[float, ...] = RADII,
+    draws: int = 1000,
+) -> None:
+    """Compute the rows that are not there yet."""
+    data, draws = (("titanic",), 20) if quick else (names(), draws)
+    rows = Rows(out / f"{NAME}.csv", COLUMNS, KEY)
+    cases = [{"data": one, "radius": far, "random": draws, "seed": seed} for one in data for far in radius]
+    for case in progress.track(rows.todo(cases, lambda case: case), TITLE):
+        rng = np.random.default_rng([seed, names().index(case["data"]), round(1e6 * case["radius"])])
+        rows.add({**case, **study(case["data"], case["radius"], draws, rng)})
+
+
+def parts(folder: Path) -> dict[str, str]:
+    """The table of the page on shifts."""
+    header = [
+        "data set", "radius", "rates", "median width of the range", "median excess", "largest excess",
+        "rates of random populations outside",
+    ]  # fmt: skip
+    lines = [
+        [
+            row["data"],
+            row["radius"].removeprefix("0"),
+            row["rates"],
+            of_one(float(row["median_width"]), 3),
+            f"{100 * float(row['median_excess']):.1f} %",
+            f"{100 * float(row['largest_excess']):.1f} %",
+            f"{int(row['random_outside']):,} of {int(row['random_rates']):,}",
+        ]
+        for row in read_rows(folder / f"{NAME}.csv")
+    ]
+    return {"excess": table(header, lines)}
 
 
 if __name__ == "__main__":
-    main()
+    command(
+        NAME,
+        run,
+        __doc__,
+        click.option(
+            "--radius", multiple=True, type=click.FloatRange(0, 1), default=RADII, show_default=True, help="Repeatable."
+        ),
+        click.option(
+            "--random", "draws", type=click.IntRange(min=1), default=1000, show_default=True, help="Random populations."
+        ),
+    )()

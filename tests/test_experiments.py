@@ -3,46 +3,65 @@
 from __future__ import annotations
 
 import csv
-import sys
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from experiments import coverage, ensembles, gaussian_study, outside_solvers, robustness
-from experiments.running import Reporter
+from experiments import (
+    coverage,
+    ensembles,
+    formulas,
+    gaussian_study,
+    outside_solvers,
+    robustness,
+    simulated_generations,
+)
+from experiments.running import Reporter, Rows, read_rows
+
+
+@pytest.fixture
+def progress():
+    with Reporter(wanted=False) as reporter:
+        yield reporter
 
 
 @pytest.mark.slow
-def test_ensembles(tmp_path, monkeypatch, capsys):
-    arguments = ["ensembles", "--data", "compas", "--encoding", "ordinal", "--model", "boosting", "--seconds", "3"]
-    monkeypatch.setattr(sys, "argv", [*arguments, "--out", str(tmp_path)])
-    ensembles.main()
-    with (tmp_path / "ensembles.csv").open() as file:
-        rows = list(csv.DictReader(file))
+def test_ensembles(tmp_path, progress):
+    ensembles.run(tmp_path, quick=False, progress=progress, data=("compas",), model="boosting", seconds=3.0)
+    rows = read_rows(tmp_path / "ensembles.csv")
     assert [row["model"].split(",")[0] for row in rows] == ["gradient boosting", "histogram boosting"]
     for row in rows:
         assert float(row["hybrid"]) < float(row["plain_sampling"])
         assert float(row["hybrid"]) <= float(row["certain_in_hybrid"])
-    assert (tmp_path / "ensembles.svg").read_text().startswith("<?xml")
-    assert "histogram boosting" in capsys.readouterr().out
+        curve = [one for one in read_rows(tmp_path / "ensembles_curves.csv") if one["model"] == row["model"]]
+        assert [int(one["point"]) for one in curve] == list(range(len(curve)))
+        assert curve[-1]["width"] == row["certain"]
+        widths = [float(one["width"]) for one in curve]
+        assert widths == sorted(widths, reverse=True)
+
+
+def test_curves_are_thinned_to_points_that_they_have():
+    seen = [(0.001 * n, 1 / n) for n in range(1, 2000)]
+    kept = ensembles.thinned(seen)
+    assert len(kept) <= ensembles.POINTS + 1
+    assert kept[0] == seen[0]
+    assert kept[-1] == seen[-1]
+    assert set(kept) <= set(seen)
+    assert kept == sorted(kept)
+    assert ensembles.thinned([(0.0, 0.5)]) == [(0.0, 0.5)]
 
 
 @pytest.mark.slow
-def test_gaussian_study(tmp_path, monkeypatch, capsys):
-    arguments = ["gaussian_study", "--draws", "3", "--rows", "10000", "--out", str(tmp_path)]
-    monkeypatch.setattr(sys, "argv", arguments)
-    gaussian_study.main()
-    with (tmp_path / "gaussian_study.csv").open() as file:
-        rows = list(csv.DictReader(file))
+def test_gaussian_study(tmp_path, progress):
+    gaussian_study.run(tmp_path, quick=False, progress=progress, draws=3)
+    rows = read_rows(tmp_path / "gaussian_study.csv")
     assert len(rows) == 3 * 4 * 2
     errors = [abs((float(row["lo"]) + float(row["hi"])) / 2 - float(row["exact"])) for row in rows]
     assert sum(errors) / len(errors) < 0.015
-    assert (tmp_path / "gaussian_study.svg").read_text().startswith("<?xml")
-    assert "overall" in capsys.readouterr().out
 
 
-def test_coverage_of_a_few_populations(tmp_path, monkeypatch, capsys):
+def test_coverage_of_a_few_populations(tmp_path, monkeypatch, progress):
     """Two that follow the fitted structure and two that do not, with a trivial interval counted as a miss."""
     cases = [
         coverage.known(1, "independent", "independent", (2, 3), (30, 60), 0.4),
@@ -51,11 +70,9 @@ def test_coverage_of_a_few_populations(tmp_path, monkeypatch, capsys):
         coverage.known(4, "tree", "any", (2, 3, 2), (200, 50), 0.4),
     ]
     monkeypatch.setattr(coverage, "populations", lambda: cases)
-    arguments = ["coverage", "--simulations", "150", "--bootstrapped", "5", "--replicates", "39"]
-    monkeypatch.setattr(sys, "argv", [*arguments, "--out", str(tmp_path)])
-    coverage.main()
-    with (tmp_path / "coverage.csv").open() as file:
-        rows = list(csv.DictReader(file))
+    given = {"simulations": 150, "bootstrapped": 5, "replicates": 39}
+    coverage.run(tmp_path, quick=False, progress=progress, **given)
+    rows = read_rows(tmp_path / "coverage.csv")
     methods = {row["method"] for row in rows}
     assert methods >= {"clopper_pearson", "total_variation", "confidence_box", "given_structure", "bootstrap"}
     for row in rows:
@@ -64,7 +81,30 @@ def test_coverage_of_a_few_populations(tmp_path, monkeypatch, capsys):
         if row["method"] in ("clopper_pearson", "confidence_box", "given_structure"):
             assert float(row["says_nothing"]) == 0.0
     assert (tmp_path / "coverage.svg").read_text().startswith("<?xml")
-    assert "confidence_box" in capsys.readouterr().out
+    assert "Each of the first four covered" in coverage.parts(tmp_path)["in words"]
+
+
+def test_an_interval_that_covers_too_rarely_is_named(tmp_path):
+    rows = Rows(tmp_path / "coverage.csv", coverage.COLUMNS, [*coverage.KEY, "method"])
+    row = {
+        "population": "any 2x2, 30", "fitted": "tree", "simulations": 1000, "bootstrapped": 100, "replicates": 100,
+        "seed": 0, "counted": 1000, "at_least": 0.929, "says_nothing": 0.0, "width": 0.1,
+        "width_to_clopper_pearson": 1.0, "people_rates": "0.25 1.0",
+    }  # fmt: skip
+    for method, share in (
+        ("clopper_pearson", 0.96),
+        ("total_variation", 1.0),
+        ("confidence_box", 0.9),
+        ("bootstrap", 0.5),
+    ):
+        rows.add({**row, "method": method, "coverage": share})
+    words = " ".join(coverage.parts(tmp_path)["in words"].split())
+    assert (
+        "Less than .95 less three standard errors was covered by confidence box in `any 2x2, 30` under `tree`" in words
+    )
+    assert (
+        "did so in 0 of 1: it covered .500 in `any 2x2, 30` under `tree`, where one group's rate is exactly 1." in words
+    )
 
 
 def test_projections_of_known_populations_are_sums_over_points():
@@ -125,7 +165,7 @@ def test_robustness(tmp_path):
 
 
 @pytest.mark.slow
-def test_outside_solvers(tmp_path, monkeypatch, capsys):
+def test_outside_solvers(tmp_path, monkeypatch):
     # A program that always says one half: it is counted, and never equal.
     program = tmp_path / "abc"
     program.write_text("#!/bin/sh\necho '  > Satisfying probability: 5.000000e-01'\n")
@@ -133,26 +173,65 @@ def test_outside_solvers(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("JUSTICIA_ABC", str(program))
     monkeypatch.delenv("JUSTICIA_SHARPSSAT", raising=False)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    words = [
-        "outside_solvers",
-        "--data",
-        "ricci",
-        "--depth",
-        "3",
-        "--random",
-        "4",
-        "--no-rules",
-        "--out",
-        str(tmp_path),
-    ]
-    monkeypatch.setattr(sys, "argv", words)
-    outside_solvers.main()
-    with (tmp_path / "outside_solvers.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert {row["solver"] for row in rows} == {"justicia", "abc"}
-    assert len(rows) == 2 * (4 + 2 * 4)
+    notes = []
+    given = {"data": ("ricci",), "depth": (3,), "n_random": 4, "rules": False}
+    with Reporter(wanted=False) as progress:
+        monkeypatch.setattr(progress, "note", notes.append)
+        outside_solvers.run(tmp_path, quick=False, progress=progress, **given)
+    rows = [row for row in read_rows(tmp_path / "outside_solvers.csv") if row["kind"] in outside_solvers.KINDS]
+    assert {row["solver"] for row in rows} == {"justicia", "abc", "abc, default options"}
+    assert sum(row["solver"] == "abc" for row in rows) == 4 + 2 * 4
     assert all(row["value"] == "0.5" for row in rows if row["solver"] == "abc" and row["status"] == "answer")
-    out = capsys.readouterr().out
-    assert "not installed, left out: sharpssat" in out
-    assert "| 12 formulas | 10, 0," in out
-    assert "Solved by another and not here: none" in out
+    assert "not installed, left out: sharpssat" in notes[0]
+    parts = {name: " ".join(text.split()) for name, text in outside_solvers.parts(tmp_path).items()}
+    assert "| 12 together | 10, 0," in parts["agreement"]
+    assert "| 2 least favored | ∀ is not taken |" in parts["agreement"]
+    assert "Values differ: abc on random 0 (random)" in parts["in words"]
+
+
+@pytest.mark.slow
+def test_formulas(tmp_path, progress):
+    given = {"data": ("titanic",), "depth": (3, 6)}
+    formulas.run(tmp_path, quick=False, progress=progress, **given, limit=5.0)
+    rows = read_rows(tmp_path / "formulas.csv")
+    trees = [row for row in rows if row["source"] == "titanic"]
+    assert len(trees) == 2 * 3 * 4
+    assert all(float(row["apart"]) < formulas.EQUAL for row in trees)
+    assert sum(row["question"] == formulas.WHOLE for row in rows) == 2
+
+
+def test_true_association_by_hand():
+    apart = np.eye(2)
+    assert simulated_generations.true_mad(apart, np.array([1.0, 0.0]), "iou") == pytest.approx(1)
+    assert simulated_generations.true_mad(apart, np.array([0.5, 0.5]), "iou") == pytest.approx(0)
+    # Similarities of 3/5 and 1/7: 21 and 5 of 26, so 4/13 from one half each, where 1/2 is the most.
+    found = simulated_generations.true_mad(apart, np.array([0.75, 0.25]), "iou")
+    assert found == pytest.approx((8 / 13) ** 0.5)
+    # Cosines of 3 and 1 by the same length.
+    found = simulated_generations.true_mad(apart, np.array([0.75, 0.25]), "cosine")
+    assert found == pytest.approx(0.5**0.5)
+
+
+@pytest.mark.parametrize("shape", simulated_generations.SHAPES)
+def test_true_shares_are_shares(shape):
+    shares = simulated_generations.true_shares(shape, np.random.default_rng(0))
+    assert [one.shape for one in shares] == [(10, 2), (10, 3), (10, 5)]
+    assert all(np.allclose(one.sum(axis=1), 1) for one in shares)
+    if shape == "alike":
+        assert shares[1][4] == pytest.approx([4 / 7, 2 / 7, 1 / 7])
+    if shape == "collapsed":
+        assert shares[2][9] == pytest.approx([0.98, 0.005, 0.005, 0.005, 0.005])
+
+
+def test_coverage_that_falls_short_is_pointed_out(tmp_path):
+    rows = Rows(tmp_path / "simulated_generations.csv", simulated_generations.COLUMNS, simulated_generations.KEY)
+    for study, (_, cases, number, _) in simulated_generations.STUDIES.items():
+        for place, case in enumerate(cases):
+            low = study in ("interval of MGBI", "interval of MAD") and place == 4
+            row = {"study": study, "case": case, "number": number, "seed": 0, "value": 1.0, "width": 0.25}
+            rows.add({**row, "share": 0.5 if low else 0.95, "beside": 0.125})
+    parts = {name: " ".join(text.split()) for name, text in simulated_generations.parts(tmp_path).items()}
+    assert "| 300, 50 | .95 (.25) | .95 (.25) | .95 (.25) | .95 (.25) | .50 (.25) |" in parts["intervals of MGBI"]
+    assert "in less than 90 % of tables in some of them (nearly collapsed: .50)" in parts["intervals of MGBI"]
+    assert "95 to 95 % of 150 tables each, but for 1: 50 % (`iou`, 2 values, 8 concepts" in parts["intervals of MAD"]
+    assert "950 of 1,000 fail at alpha .05" in parts["without bias"]

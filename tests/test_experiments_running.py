@@ -145,16 +145,22 @@ class Sums:
     def section(folder):
         return f"Together {sum(int(row['n']) for row in read_rows(folder / 'sums.csv'))}."
 
+    @staticmethod
+    def parts(folder):
+        return {"largest": f"At most {max(int(row['n']) for row in read_rows(folder / 'sums.csv'))}."}
+
 
 @pytest.fixture
 def sums(monkeypatch):
     monkeypatch.setitem(sys.modules, "experiments.sums", Sums)
     monkeypatch.setattr(report, "page", lambda folder, page=report.page: page(folder, ["sums"]))
+    monkeypatch.setattr(report, "parts_of", lambda folder, parts_of=report.parts_of: parts_of(folder, ["sums"]))
+    monkeypatch.setattr(report, "draw", lambda folder: None)
 
 
 def test_page_is_checked_against_the_files(tmp_path, sums):
     (tmp_path / "sums.csv").write_text("n\n1\n2\n", encoding="utf-8")
-    options = ["--results", str(tmp_path), "--page", str(tmp_path / "page.md")]
+    options = ["--results", str(tmp_path), "--page", str(tmp_path / "page.md"), "--root", str(tmp_path)]
     ran = CliRunner().invoke(report.main, [*options, "--check"])
     assert ran.exit_code == 1
     assert CliRunner().invoke(report.main, options).exit_code == 0
@@ -170,7 +176,55 @@ def test_page_is_checked_against_the_files(tmp_path, sums):
     assert "Sums" not in report.page(tmp_path)
 
 
-def test_results_page_is_what_its_files_give():
+PAGE = "# A page\n\n<!-- from experiments/sums: largest -->\n<!-- end -->\n\nThe end.\n"
+
+
+def test_marked_parts_of_pages_are_checked_against_the_files(tmp_path, sums):
+    (tmp_path / "sums.csv").write_text("n\n1\n2\n", encoding="utf-8")
+    (tmp_path / "docs" / "howto").mkdir(parents=True)
+    pages = [tmp_path / "README.md", tmp_path / "docs" / "a.md", tmp_path / "docs" / "howto" / "b.md"]
+    for path in pages:
+        path.write_text(PAGE, encoding="utf-8")
+    untouched = tmp_path / "docs" / "c.md"
+    untouched.write_text("Nothing is marked here.\n", encoding="utf-8")
+    options = ["--results", str(tmp_path), "--page", str(tmp_path / "page.md"), "--root", str(tmp_path)]
+    assert CliRunner().invoke(report.main, [*options, "--check"]).exit_code == 1
+    assert CliRunner().invoke(report.main, options).exit_code == 0
+    whole = PAGE.replace("-->\n<!-- end", "-->\n\nAt most 2.\n\n<!-- end")
+    assert [path.read_text(encoding="utf-8") for path in pages] == [whole] * 3
+    assert untouched.read_text(encoding="utf-8") == "Nothing is marked here.\n"
+    assert CliRunner().invoke(report.main, [*options, "--check"]).exit_code == 0
+    pages[1].write_text(whole.replace("At most 2.", "At most 3."), encoding="utf-8")
+    ran = CliRunner().invoke(report.main, [*options, "--check"])
+    assert ran.exit_code == 1
+    assert "-At most 3." in ran.stderr
+    assert "+At most 2." in ran.stderr
+    assert "a.md is not what the files" in ran.stderr
+    assert "b.md" not in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        (PAGE.replace("sums", "sms"), r"page\.md, line 3: no experiment 'sms' has parts; did you mean sums\?"),
+        (PAGE.replace("largest", "large"), r"page\.md, line 3: sums has no part 'large'; did you mean largest\?"),
+        (PAGE.replace("<!-- end -->", ""), r"page\.md, line 3: the marked part has no end"),
+        (PAGE.replace("<!-- end -->", "") + PAGE, r"page\.md, line 3: the marked part has no end"),
+    ],
+)
+def test_marks_that_mean_nothing_are_told(text, wrong):
+    with pytest.raises(InputError, match=wrong):
+        report.filled(text, {"sums": {"largest": "At most 2."}}, "page.md")
+
+
+def test_every_part_of_an_experiment_is_on_a_page():
+    marks = [found for path in report.marked(report.HERE) for found in path.read_text(encoding="utf-8").splitlines()]
+    for name, parts in report.parts_of(report.FOLDER).items():
+        for part in parts:
+            assert f"<!-- from experiments/{name}: {part} -->" in marks
+
+
+def test_pages_are_what_their_files_give():
     ran = CliRunner().invoke(report.main, ["--check"])
     assert ran.exit_code == 0, ran.output
 
@@ -180,7 +234,7 @@ NEEDS = ("fairsquare_programs",)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", report.EXPERIMENTS)
+@pytest.mark.parametrize("name", dict.fromkeys(report.EXPERIMENTS + report.IN_PAGES))
 def test_each_experiment_runs_quickly_and_goes_on_where_it_stopped(name, tmp_path):
     if name == "fairness_algorithms":
         pytest.importorskip("cvxpy")
@@ -194,4 +248,9 @@ def test_each_experiment_runs_quickly_and_goes_on_where_it_stopped(name, tmp_pat
         assert len(first.splitlines()) > 1
         module.run(tmp_path, quick=True, progress=progress, seed=0)
     assert path.read_text(encoding="utf-8") == first
-    assert module.section(tmp_path).strip()
+    if name in report.EXPERIMENTS:
+        assert module.section(tmp_path).strip()
+    if name in report.IN_PAGES:
+        assert all(part.strip() for part in module.parts(tmp_path).values())
+    if hasattr(module, "plot"):
+        assert (tmp_path / f"{module.NAME}.svg").read_text(encoding="utf-8").startswith("<?xml")
