@@ -117,6 +117,17 @@ def test_a_child_in_a_session_of_its_own_is_ended_with_the_program(tmp_path):
     assert gone(int(run.out))
 
 
+def test_a_line_that_was_cut_off_says_nothing(tmp_path):
+    place = tmp_path / "folder"
+    place.mkdir()
+    said = b'{"folder": "/no\n{"folder": "' + os.fsencode(place) + b'"}\nx\n'
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", _guard.__file__, str(os.getpid())], input=said, capture_output=True, timeout=120
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert not place.exists()
+
+
 def test_a_folder_is_gone_after_its_context():
     with private_folder() as folder:
         assert folder.is_dir()

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from justicia import progress
-from justicia.progress import Bar, stage
+from justicia.progress import Bar, is_told, stage, stop_bar, told
 
 
 class Terminal(io.StringIO):
@@ -101,3 +101,42 @@ def test_an_audit_says_what_it_does(caplog):
     said = [record.getMessage() for record in caplog.records if record.name == "justicia.stages"]
     assert said[0] == "reading the table"
     assert "answering: selection rates of race" in said
+
+
+def test_a_bar_inside_of_another_one_is_the_other_one(monkeypatch):
+    terminal = opened(monkeypatch)
+    monkeypatch.setattr(progress, "PATIENCE", 0.01)
+    with Bar():
+        with Bar() as inner:
+            inner.show("width .5", 0.5)
+            assert shown_within(terminal, "width .5")
+        # It is still there when the inner one ends.
+        stage("writing")
+        assert shown_within(terminal, "writing")
+    assert Bar._current is None
+
+
+def test_what_is_written_takes_the_bar_away_for_good(monkeypatch):
+    terminal = opened(monkeypatch)
+    monkeypatch.setattr(progress, "PATIENCE", 0.01)
+    with Bar() as bar:
+        stage("reading")
+        assert shown_within(terminal, "reading")
+        stop_bar()
+        length = len(terminal.getvalue())
+        stage("later")
+        bar.show("later", 0.5)
+        with Bar() as inner:
+            inner.show("later", 0.5)
+        time.sleep(0.1)
+        assert terminal.getvalue()[length:] == ""
+    stop_bar()
+
+
+def test_facts_are_told_to_whoever_keeps_them(caplog):
+    assert not is_told()
+    told("rows", rows=5)
+    with caplog.at_level(logging.DEBUG, logger="justicia.facts"):
+        assert is_told()
+        told("rows", rows=6)
+    assert [(record.getMessage(), record.held) for record in caplog.records] == [("rows", {"rows": 6})]

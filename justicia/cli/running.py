@@ -157,6 +157,8 @@ def _limits(
         return f"{limit}, {used} are in use: {advice}"
 
     keeper = guard()
+    if keeper.process_id is None:
+        raise InputError("limits cannot be kept: the process that watches them cannot be started")
     killed = {"memory": f"justicia: {_full('{used}', '')}"}
     if max_time is not None:
         killed["time"] = f"justicia: {timed().line}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -128,11 +129,12 @@ def test_time_that_is_over_while_nothing_comes(folder):
     os.close(reader)
     os.close(writer)
     assert (done.returncode, done.stdout) == (3, "")
-    line = "the time limit of the whole command, 4 s (--max-time), is over while reading the formula"
-    assert done.stderr == f"justicia: {line}: there is no answer yet, allow more time\n"
+    # On a busy machine the time may be over before anything is read.
+    line = r"the time limit of the whole command, 4 s \(--max-time\), is over( while reading the formula)?"
+    assert re.fullmatch(f"justicia: {line}: there is no answer yet, allow more time\n", done.stderr)
     end = events("run.jsonl")[-1]
     assert (end["event"], end["outcome"], end["exit_code"]) == ("end", "time", 3)
-    assert line in end["error"]
+    assert done.stderr == f"justicia: {end['error']}\n"
 
 
 def test_memory_that_is_used_up(folder):

@@ -55,6 +55,7 @@ def folder(tmp_path_factory):
 
 _COMMANDS = {
     "verify": ("verify --model tree --data ricci", "encoding the model"),
+    "compare": ("compare --model tree --data ricci --tool none", "encoding the model"),
     "encode": ("encode --model tree --data ricci --population tree", "writing the formula"),
     "solve": ("solve f.sdimacs", "reading the formula"),
     "selftest": ("selftest --seconds 0.2", "question"),
