@@ -173,7 +173,7 @@ def run(
 ) -> None:
     """Compute the rows that are not there yet, with their curves, and draw the figure."""
     if quick:
-        data, model, seconds = ("compas",), "boosting", 1.0
+        data, model, seconds = ("german",), "boosting", 1.0
     rows = Rows(out / f"{NAME}.csv", COLUMNS, KEY)
     curves = Rows(out / f"{NAME}_curves.csv", CURVE_COLUMNS, [*KEY, "point"])
     held = families(seed)

@@ -190,9 +190,10 @@ def test_outside_solvers(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_formulas(tmp_path, progress):
+def test_formulas(tmp_path, monkeypatch, progress):
+    monkeypatch.setattr(formulas, "RANDOM_SIZES", formulas.RANDOM_SIZES[:1])
     given = {"data": ("titanic",), "depth": (3, 6)}
-    formulas.run(tmp_path, quick=False, progress=progress, **given, limit=5.0)
+    formulas.run(tmp_path, quick=False, progress=progress, **given)
     rows = read_rows(tmp_path / "formulas.csv")
     trees = [row for row in rows if row["source"] == "titanic"]
     assert len(trees) == 2 * 3 * 4

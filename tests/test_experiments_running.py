@@ -87,6 +87,13 @@ def test_a_program_that_starts_one_after_the_other_is_ended_too():
     assert ran.seconds < 5
 
 
+@pytest.mark.slow
+def test_a_program_that_only_waits_is_ended_by_the_clock():
+    ran = run_program([sys.executable, "-c", "import time; time.sleep(100)"], 1)
+    assert ran.status == "time"
+    assert ran.seconds < 1
+
+
 def test_what_a_program_has_started_does_not_outlive_it(tmp_path):
     # In a process group of its own, as programs under `timeout` are.
     left = "import os, time\nos.setpgid(0, 0)\nopen('started', 'w').write(str(os.getpid()))\ntime.sleep(60)"
