@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["AdditiveTrees", "RawTrees", "assemble", "constant", "layout_of", "stacked"]
 
+_MOST_KEPT = 5_000_000
+"""Cells of points whose scores are kept."""
 _DEFAULTS: dict[str, Any] = {
     "column": -1,
     "threshold": 0.0,
@@ -173,7 +175,25 @@ class AdditiveTrees:
     missing: tuple[int | None, ...]
 
     def scores(self, points: np.ndarray) -> np.ndarray:
-        """Base and leaves added up, float64 array of shape (n,)."""
+        """Base and leaves added up, float64 array of shape (n,), not to be written to."""
+        # What is decided of some points, and what is undecided, is asked one after the other.
+        last = self._last
+        if last and np.array_equal(last[0], points):
+            return last[1]
+        scores = self._scores(points)
+        if points.size <= _MOST_KEPT:
+            last[:] = [points.copy(), scores]
+        return scores
+
+    @cached_property
+    def _last(self) -> list[np.ndarray]:
+        """The last points that were asked about, and their scores; empty at first."""
+        return []
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: held for name, held in vars(self).items() if name != "_last"}
+
+    def _scores(self, points: np.ndarray) -> np.ndarray:
         scores = np.full(len(points), self.base)
         offsets, cells = self._goes_left
         columns = np.ascontiguousarray(points.T)

@@ -98,6 +98,9 @@ class WithMixtures:
             watch=None if watch is None else lambda low, high: watch(*mix(low, high)),
         )
         took = time.perf_counter() - start
+        if effort.time_limit is not None:
+            # Of a thousand trees, counting the rows takes seconds.
+            asked = replace(asked, time_limit=max(effort.time_limit - took, effort.time_limit / 2))
         parts = engine.solve(Formula(mixture.network, formula.decision), asked)
         low, high = mix(parts.lo, parts.hi)
         exact = float((high - low).max()) <= EXACT

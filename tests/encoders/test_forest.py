@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -64,3 +66,22 @@ def test_a_score_next_to_a_tie_is_decided():
     assert not decision.undecided(points).any()
     assert decision.evaluate(points).all()
     assert (model.predict(frame) == 1).all()
+
+
+def test_scores_that_are_kept_are_of_these_points():
+    frame, label = table()
+    model = RandomForestClassifier(n_estimators=5, random_state=0).fit(frame, label)
+    decision, points = encoded(model, frame)
+    says = model.predict(frame) == 1
+    assert (decision.evaluate(points) == says).all()
+    assert not decision.undecided(points).any()
+    # Another part, the same array with other points, and back.
+    assert (decision.evaluate(points[:7]) == says[:7]).all()
+    held = points[:7].copy()
+    assert (decision.evaluate(held) == says[:7]).all()
+    held[:] = points[7:14]
+    assert (decision.evaluate(held) == says[7:14]).all()
+    assert (decision.evaluate(points) == says).all()
+    again = pickle.loads(pickle.dumps(decision))
+    assert "_last" not in vars(again)
+    assert (again.evaluate(points) == says).all()
