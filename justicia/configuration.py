@@ -82,7 +82,7 @@ def _table(path: Path, *, asked: bool) -> dict[str, Any] | None:
             return None
         raise InputError(f"{path} is no TOML: {error}") from None
     if path.name != "pyproject.toml" and set(whole) != {"tool"}:
-        held = whole
+        held: Any = whole
     else:
         tools = whole.get("tool", {})
         held = tools.get("justicia") if isinstance(tools, dict) else None

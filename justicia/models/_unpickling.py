@@ -112,7 +112,7 @@ def _encode(text: str, encoding: str = "latin1") -> bytes:
 
 def _index(kind: Any, state: Any) -> Any:
     """An index of pandas; one that stands for a range could be of any length."""
-    from pandas.core.indexes.base import _new_Index
+    from pandas.core.indexes.base import _new_Index  # type: ignore[attr-defined]
 
     if not isinstance(kind, type) or not isinstance(state, dict):
         raise _malformed("an index")
