@@ -20,22 +20,23 @@ def write_page(page: Path, seen: list[Seen]) -> None:
 
 
 def table_of(seen: list[Seen]) -> str:
-    """One row a command and kind of fault: how many, exit codes, and how many were not as they should be."""
-    groups: dict[tuple[str, str], list[Seen]] = {}
+    """One row a kind of fault: commands, how many were injected, exit codes, and how many were as they should be."""
+    groups: dict[str, list[Seen]] = {}
     for one in seen:
-        groups.setdefault((one.scene, kind_of(one.fault)), []).append(one)
+        groups.setdefault(kind_of(one.fault), []).append(one)
+    commands = Counter(one.scene for one in seen)
     lines = [
-        f"{len(seen)} faults in {len({one.scene for one in seen})} commands, "
-        f"{sum(bool(one.faults) for one in seen)} of them not as they should be.",
+        f"{len(seen)} faults in {len(commands)} commands, {sum(bool(one.faults) for one in seen)} of them not as they "
+        "should be: " + ", ".join(f"*{name}* {count}" for name, count in commands.items()) + ".",
         "",
-        "| command | fault | injected | exit codes | as it should be |",
-        "|---|---|---:|---|---:|",
+        "| fault | commands | injected | exit codes | as it should be |",
+        "|---|---:|---:|---|---:|",
     ]
-    for (scene, kind), held in groups.items():
-        codes = Counter(str(one.code) for one in held)
-        said = ", ".join(code if count == 1 else f"{code} ({count} times)" for code, count in sorted(codes.items()))
+    for kind, held in groups.items():
+        codes = Counter(one.code if one.code is not None else "none" for one in held)
+        said = ", ".join(f"{code}" if count == 1 else f"{code} ({count} times)" for code, count in codes.items())
         right = sum(not one.faults for one in held)
-        lines.append(f"| {scene} | {kind} | {len(held)} | {said} | {right} |")
+        lines.append(f"| {kind} | {len({one.scene for one in held})} | {len(held)} | {said} | {right} |")
     return "\n".join(lines) + "\n"
 
 

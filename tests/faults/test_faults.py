@@ -58,8 +58,8 @@ def test_the_table_counts_what_was_injected(tmp_path):
     assert text.startswith("before\n")
     assert text.endswith("<!-- end -->\nafter\n")
     assert "old" not in text
-    assert "4 faults in 2 commands, 1 of them not as they should be." in text
-    assert "| encode | TERM, at a random moment | 2 | 143 (2 times) | 1 |" in text
-    assert "| encode | ENOSPC in a call of write | 1 | 2 | 1 |" in text
-    assert "| solve | few bytes left on the disk | 1 | 2 | 1 |" in text
+    assert "4 faults in 2 commands, 1 of them not as they should be: *encode* 3, *solve* 1." in text
+    assert "| TERM, at a random moment | 1 | 2 | 143 (2 times) | 1 |" in text
+    assert "| ENOSPC in a call of write | 1 | 1 | 2 | 1 |" in text
+    assert "| few bytes left on the disk | 1 | 1 | 2 | 1 |" in text
     assert table_of(seen) in text
