@@ -61,7 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="replace")
     try:
         with speaking_options(), warnings.catch_warnings():
-            if not debug and not sys.warnoptions:
+            asked = sys.warnoptions or any(action == "error" for action, *_ in warnings.filters)
+            if not debug and not asked:
                 # What libraries tell those who write programs is no line for users.
                 warnings.simplefilter("ignore")
             code = cli.main(words, prog_name="justicia", standalone_mode=False, obj=words)
