@@ -89,7 +89,8 @@ def _run(words: list[str]) -> Any:
     Click's own `main` would end with 1, which means a breach here, when the reader of standard output has gone.
     """
     with speaking_options(), warnings.catch_warnings():
-        if "--debug" not in words and not sys.warnoptions:
+        asked = sys.warnoptions or any(action == "error" for action, *_ in warnings.filters)
+        if "--debug" not in words and not asked:
             # What libraries tell those who write programs is no line for users.
             warnings.simplefilter("ignore")
         if "_JUSTICIA_COMPLETE" in os.environ:

@@ -203,6 +203,15 @@ def press() -> None:
     time.sleep(0.01)
 
 
+@pytest.fixture
+def _heard():
+    """Interrupts are heard as usual, also where whoever started the tests lets programs ignore them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_heard")
 def test_a_second_interrupt_is_an_interrupt():
     with Interruption():
         press()
@@ -211,6 +220,7 @@ def test_a_second_interrupt_is_an_interrupt():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.usefixtures("_heard")
 def test_threads_of_others_leave_the_handler_alone():
     def work():
         with Interruption():
