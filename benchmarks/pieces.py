@@ -72,7 +72,7 @@ def _model(kind: str, table: pd.DataFrame, **options):
         columns = table.drop(columns=[*GROUPS, "good"])
         return CNFClassifier(random_state=0).fit(columns.iloc[:2000], table["good"].iloc[:2000])
     if kind == "scorecard":
-        held = LogisticRegression().fit((table[["x0", "x1", "x2"]] > 0).astype(int).to_numpy(), table["good"])
+        held = LogisticRegression().fit(table[["x0", "x1", "x2"]], table["good"])
         held.coef_, held.intercept_ = np.ones((1, 3)), np.array([-1.5])
         return held
     words = make_column_transformer((OneHotEncoder(sparse_output=False), ["job"]), remainder="passthrough")
@@ -91,6 +91,8 @@ def _engine(engine: str, kind: str, population: str = "tree", **options) -> Call
         from justicia.ssat import Formula
 
         table = people()
+        if kind == "scorecard":
+            table[["x0", "x1", "x2"]] = (table[["x0", "x1", "x2"]] > 0).astype(int)
         audit = justicia.verify(
             _model(kind, table, **options), table, sensitive_features=GROUPS, population=population, time_limit=5.0
         )
