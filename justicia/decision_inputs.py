@@ -49,7 +49,9 @@ def with_decision(table: tables.Table, decision: Any, score: str | None) -> tupl
     if (decision is None) == (score is None):
         names = listed(table.people.columns, 60)
         if decision is None:
-            raise InputError(f"name the column of the decisions, or of a score; there are {names}")
+            raise InputError(
+                f"name the column of the decisions (--decision) or of a score (--score); there are {names}"
+            )
         raise InputError("decision and score are both given: people are selected by one or the other")
     if decision is None or isinstance(decision, str):
         return table, decision
