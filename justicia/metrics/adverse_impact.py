@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
@@ -271,8 +271,9 @@ def ratio_interval(
     """Interval of the ratio of two rates, k / n over k_other / n_other, and its name.
 
     On the logarithm of the ratio (Katz et al., Biometrics 1978); the score interval (Koopman, Biometrics 1984) when
-    nobody is selected in the first group, for the logarithm of 0 has no error. None when nobody is selected in the
-    other, or weights leave hardly anybody, so that the interval has no end that is a number.
+    nobody is selected in the first group, for the logarithm of 0 has no error, and when everybody is in either one, for
+    a rate of 1 would have none. None when nobody is selected in the other, or weights leave hardly anybody, so that the
+    interval has no end that is a number.
 
     >>> held, method = ratio_interval(12, 40, 48, 80)
     >>> round(held.lo, 3), round(held.hi, 3), method
@@ -281,8 +282,8 @@ def ratio_interval(
     if not k_other or not n or not n_other:
         return None, None
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
-    if not k:
-        return Enclosure(0.0, _score_upper(n, k_other, n_other, z)), "score (Koopman)"
+    if not k or k == n or k_other == n_other:
+        return _score_interval(k, n, k_other, n_other, z), "score (Koopman)"
     middle = math.log(k / n) - math.log(k_other / n_other)
     half = z * math.sqrt(max(0.0, 1 / k - 1 / n + 1 / k_other - 1 / n_other))
     if abs(middle) + half > _LARGEST_LOGARITHM:
@@ -290,27 +291,40 @@ def ratio_interval(
     return Enclosure(math.exp(middle - half), math.exp(middle + half)), "log-ratio"
 
 
-def _score_upper(n: float, k_other: float, n_other: float, z: float) -> float:
-    """Largest ratio that the score test does not reject when the first count is 0.
+def _score_interval(k: float, n: float, k_other: float, n_other: float, z: float) -> Enclosure:
+    """Ratios that the score test does not reject.
 
     Were the ratio r, the likeliest rate p of the other group solves
-    (n + n_other) r p^2 - (r (n + k_other) + n_other) p + k_other = 0, and the score statistic at k = 0 is
-    (r p)^2 n / (r p (1 - r p)) + (k_other - n_other p)^2 / (n_other p (1 - p)).
+    (n + n_other) r p^2 - (r (n + k_other) + k + n_other) p + k + k_other = 0, and the score statistic is
+    (k - n r p)^2 / (n r p (1 - r p)) + (k_other - n_other p)^2 / (n_other p (1 - p)).
     """
 
-    def statistic(ratio: float) -> float:
-        a, b, c = (n + n_other) * ratio, -(ratio * (n + k_other) + n_other), k_other
-        p = 2 * c / (-b + math.sqrt(max(0.0, b * b - 4 * a * c)))
-        own = ratio * p
-        if own >= 1:
-            return math.inf
-        rest = (k_other - n_other * p) ** 2 / (n_other * p * (1 - p)) if p < 1 else 0.0
-        return n * own / (1 - own) + rest
+    def part(count: float, people: float, rate: float) -> float:
+        away = (count - people * rate) ** 2
+        # At a rate of 0 or 1 only that very share is likely.
+        return away / (people * rate * (1 - rate)) if 0 < rate < 1 else math.inf if away > 1e-18 * people else 0.0
 
-    low, high = 0.0, 1.0
-    while statistic(high) < z * z:
-        low, high = high, 2 * high
+    def rejected(ratio: float) -> bool:
+        a, b, c = (n + n_other) * ratio, -(ratio * (n + k_other) + k + n_other), k + k_other
+        p = 2 * c / (-b + math.sqrt(max(0.0, b * b - 4 * a * c)))
+        p = min(p, 1.0, 1 / ratio)
+        return part(k, n, min(1.0, ratio * p)) + part(k_other, n_other, p) >= z * z
+
+    middle = (k / n) / (k_other / n_other)
+    high = max(1.0, 2 * middle)
+    while not rejected(high):
+        high *= 2
+    lo, hi = 0.0, _boundary(rejected, middle, high)
+    if k:
+        lo = _boundary(rejected, middle, 0.0)
+    return Enclosure(lo, hi)
+
+
+def _boundary(rejected: Callable[[float], bool], inside: float, outside: float) -> float:
+    """The farthest ratio that is not rejected, between one that is not and one that is (or 0)."""
     for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if statistic(middle) < z * z else (low, middle)
-    return high
+        middle = (inside + outside) / 2
+        if middle in (inside, outside):
+            break
+        inside, outside = (inside, middle) if rejected(middle) else (middle, outside)
+    return outside

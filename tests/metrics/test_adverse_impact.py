@@ -157,16 +157,20 @@ def test_one_person_can_turn_the_screen_and_the_order():
     assert move_one_selection([48, 12], [80, 40], 1, 0) == (False, False)
 
 
-def score_statistic(ratio, n, other_k, other_n):
-    """Koopman's statistic at k = 0 by maximising the likelihood numerically."""
+def score_statistic(ratio, k, n, other_k, other_n):
+    """Koopman's statistic by maximising the likelihood numerically."""
+
+    def log(count, rate):
+        return count * math.log(rate) if count else 0.0
 
     def minus_likelihood(p):
-        return -(n * math.log1p(-ratio * p) + other_k * math.log(p) + (other_n - other_k) * math.log1p(-p))
+        own = ratio * p
+        return -(log(k, own) + log(n - k, 1 - own) + log(other_k, p) + log(other_n - other_k, 1 - p))
 
     top = min(1.0, 1.0 / ratio) - 1e-12
     p = minimize_scalar(minus_likelihood, bounds=(1e-12, top), method="bounded", options={"xatol": 1e-12}).x
     own = ratio * p
-    return n * own / (1 - own) + (other_k - other_n * p) ** 2 / (other_n * p * (1 - p))
+    return (k - n * own) ** 2 / (n * own * (1 - own)) + (other_k - other_n * p) ** 2 / (other_n * p * (1 - p))
 
 
 @pytest.mark.parametrize(("n", "other_k", "other_n"), [(20, 10, 20), (5, 3, 40), (100, 30, 50)])
@@ -175,7 +179,22 @@ def test_nobody_selected_has_a_score_interval(n, other_k, other_n):
     assert method == "score (Koopman)"
     assert interval.lo == 0.0
     quantile = stats.chi2.ppf(0.95, 1)
-    assert score_statistic(interval.hi, n, other_k, other_n) == pytest.approx(quantile, rel=1e-4)
+    assert score_statistic(interval.hi, 0, n, other_k, other_n) == pytest.approx(quantile, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "other_k", "other_n"), [(5, 10, 2, 2), (40, 90, 30, 30), (3, 3, 20, 40), (2, 2, 2, 2), (25, 25, 9, 9)]
+)
+def test_a_rate_of_one_has_an_error_too(k, n, other_k, other_n):
+    interval, method = ratio_interval(k, n, other_k, other_n)
+    assert method == "score (Koopman)"
+    assert interval.lo < (k / n) / (other_k / other_n) < interval.hi
+    quantile = stats.chi2.ppf(0.95, 1)
+    for end in (interval.lo, interval.hi):
+        assert score_statistic(end, k, n, other_k, other_n) == pytest.approx(quantile, rel=1e-4)
+    # Swapped groups have the reciprocal ratio, and the reciprocal interval.
+    other, _ = ratio_interval(other_k, other_n, k, n)
+    assert (other.lo, other.hi) == (pytest.approx(1 / interval.hi), pytest.approx(1 / interval.lo))
 
 
 def test_log_ratio_interval_by_hand():
