@@ -125,12 +125,11 @@ class Reader:
                 told.append(("written", os.fsdecode(path)))
         elif event in _FORBIDDEN:
             told.append(("forbidden", f"{event} {str(arguments)[:200]}"))
-        elif (
-            event in _CHANGING
-            and isinstance(arguments[0], (str, bytes))
-            and not self._inside(os.fsdecode(arguments[0]))
-        ):
-            told.append(("written", f"{event} {os.fsdecode(arguments[0])}"))
+        elif event in _CHANGING:
+            # A link changes the folder of its second name.
+            path = arguments[1] if event == "os.link" else arguments[0]
+            if isinstance(path, (str, bytes)) and not self._inside(os.fsdecode(path)):
+                told.append(("written", f"{event} {os.fsdecode(path)}"))
 
     def _inside(self, path: str) -> bool:
         whole = os.path.abspath(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import warnings
 from pathlib import Path
@@ -51,6 +52,7 @@ def test_readers_take_or_refuse(tmp_path, name):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif("JUSTICIA_FUZZ" not in os.environ, reason="campaigns of commands run with JUSTICIA_FUZZ=1")
 @pytest.mark.parametrize("name", TARGETS)
 def test_commands_and_compiled_code_take_or_refuse(tmp_path, name):
     campaign = Campaign(TARGETS[name], tmp_path / "corpus", None, seed=20)

@@ -89,6 +89,8 @@ with private_folder() as folder:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_programs_and_folders_go_with_the_process(script, tmp_path, number):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        pytest.skip("whoever started the tests lets programs ignore this signal")
     process, said = script(_PARENT, _SOLVER, str(tmp_path / "told"))
     folder, solvers = Path(said[0]), list(map(int, said[1:4]))
     assert (folder / "problem").exists()

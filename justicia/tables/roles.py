@@ -213,7 +213,11 @@ def _holds_classes(column: pd.Series[Any], wanted: set[str], fold: Callable[[str
         return False
     # Most columns hold something else in their very first rows.
     for rows in (column.iloc[:_FIRST_ROWS], column):
-        values = {fold(value_text(value)) for value in rows.dropna().unique()[: len(wanted) + 1]}
+        try:
+            values = {fold(value_text(value)) for value in rows.dropna().unique()[: len(wanted) + 1]}
+        except TypeError:
+            # Lists and the like, as Parquet files may hold them.
+            return False
         if not values <= wanted:
             return False
     return bool(values) and values <= wanted and len(values) >= min(2, len(wanted))
