@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from justicia.cli.generations.options import asked, command_words, file_options, picture_format, pictures, show
+from justicia.cli.generations.options import asked, check_files, command_words, file_options, pictures, show
 from justicia.cli.options import announcing, names_of
 from justicia.cli.running import running
 
@@ -59,13 +59,9 @@ def association(context: click.Context, /, data: str, **options: Any) -> int:
     """  # noqa: D301 (click reads the escape)
     from justicia.generations import association as run
     from justicia.generations.concepts import read_synonyms
-    from justicia.writing import check_targets
 
     files = {kind: options[kind] for kind in ("bars", "heatmap", "radar")}
-    check_targets([options["json_file"], *files.values()], [data, options["spec"], options["synonyms"]])
-    for path in files.values():
-        if path is not None:
-            picture_format(path)
+    check_files([options["json_file"]], files.values(), [data, options["spec"], options["synonyms"]])
     with announcing(options["quiet"]):
         report = run(
             data,

@@ -7,13 +7,14 @@ from typing import Any
 import click
 
 from justicia.cli.generations.language_options import (
+    judged,
     judging_options,
     output_options,
     reading_options,
     show_language,
 )
-from justicia.cli.generations.options import command_words, conditions
-from justicia.cli.options import announcing, delimiter_of, names_of
+from justicia.cli.generations.options import check_files
+from justicia.cli.options import announcing, names_of
 from justicia.cli.running import running
 
 __all__ = ["criteria"]
@@ -52,9 +53,8 @@ def criteria(context: click.Context, /, data: str, **options: Any) -> int:
     justicia generations criteria t.csv --group pronoun --response label --truth correct --cluster template
     """  # noqa: D301 (click reads the escape)
     from justicia.generations import criteria as run
-    from justicia.writing import check_targets
 
-    check_targets([options["json_file"], options["plot_file"]], [data])
+    check_files([options["json_file"]], [options["plot_file"]], [data])
     with announcing(options["quiet"]):
         report = run(
             data,
@@ -62,20 +62,10 @@ def criteria(context: click.Context, /, data: str, **options: Any) -> int:
             options["response"],
             options["truth"],
             strata=names_of(options["strata"]) or (),
-            model=options["model"],
-            cluster=options["cluster"],
-            pair=names_of(options["pair"]) or (),
             refusals=options["refusal"] or ("refusal",),
             unknown=options["unknown"],
             answered=options["answered"],
-            where=conditions(options["where"], "--where"),
-            confidence=options["confidence"],
-            alpha=options["alpha"],
-            at_most=options["at_most"],
-            seed=options["seed"],
-            delimiter=delimiter_of(options["delimiter"]),
-            encoding=options["encoding"],
-            command=command_words(context),
+            **judged(context, options),
         )
         show_language(report, options["json_file"], options["plot_file"], every=options["all_strata"])
     return report.exit_code

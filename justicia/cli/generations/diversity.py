@@ -8,11 +8,11 @@ import click
 
 from justicia.cli.generations.options import (
     asked,
+    check_files,
     command_words,
     conditions,
     domains,
     label_options,
-    picture_format,
     pictures,
     show,
 )
@@ -56,13 +56,9 @@ def diversity(context: click.Context, /, data: str, **options: Any) -> int:
     justicia generations diversity faces.csv --attrs gender,age,race --neutral neutral
     """  # noqa: D301 (click reads the escape)
     from justicia.generations import diversity as run
-    from justicia.writing import check_targets
 
     files = {"entropies": options["bars"], "indices": options["indices"]}
-    check_targets([options["json_file"], *files.values()], [data, options["spec"]])
-    for path in files.values():
-        if path is not None:
-            picture_format(path)
+    check_files([options["json_file"]], files.values(), [data, options["spec"]])
     names = tuple(names_of(options["attrs"]) or ())
     neutral: Any = list(options["neutral"]) or None
     if neutral is not None and options["context"] is None and all("=" in text for text in neutral):

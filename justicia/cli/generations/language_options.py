@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
-from justicia.cli.generations.options import REPORT_OPTIONS, picture_format
-from justicia.cli.options import CSV_OPTIONS, with_options
+from justicia.cli.generations.options import REPORT_OPTIONS, command_words, conditions, picture_format
+from justicia.cli.options import CSV_OPTIONS, delimiter_of, names_of, with_options
 from justicia.cli.outputs import answer, show_made, write_reports
 from justicia.progress import stage
 
-__all__ = ["judging_options", "output_options", "reading_options", "show_language"]
+__all__ = ["judged", "judging_options", "output_options", "reading_options", "show_language"]
 
 _READING = (
     click.option("--where", multiple=True, metavar="COLUMN=VALUE,VALUE", help="Only these rows. Repeatable."),
@@ -39,6 +39,23 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def judging_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of intervals and tests."""
     return with_options(command, _JUDGING)
+
+
+def judged(context: click.Context, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that commands with intervals and tests share, as keywords of the package's functions."""
+    return {
+        "model": options["model"],
+        "cluster": options["cluster"],
+        "pair": names_of(options["pair"]) or (),
+        "where": conditions(options["where"], "--where"),
+        "confidence": options["confidence"],
+        "alpha": options["alpha"],
+        "at_most": options["at_most"],
+        "seed": options["seed"],
+        "delimiter": delimiter_of(options["delimiter"]),
+        "encoding": options["encoding"],
+        "command": command_words(context),
+    }
 
 
 def output_options(command: Callable[..., Any]) -> Callable[..., Any]:

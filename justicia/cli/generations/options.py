@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
@@ -16,11 +16,13 @@ __all__ = [
     "REPORT_OPTIONS",
     "asked",
     "betas",
+    "check_files",
     "command_words",
     "conditions",
     "domains",
     "file_options",
     "label_options",
+    "picture_format",
     "pictures",
     "show",
     "spec_options",
@@ -175,6 +177,17 @@ def pictures(report: Any, files: dict[str, str | None]) -> None:
     with together():
         for path, content in drawn.items():
             write_whole(path, content)
+
+
+def check_files(targets: Iterable[str | None], drawn: Iterable[str | None], inputs: Iterable[str | None]) -> None:
+    """What `check_targets` refuses, and pictures of no known kind, before any work is done."""
+    from justicia.writing import check_targets
+
+    paths = list(drawn)
+    check_targets([*targets, *paths], inputs)
+    for path in paths:
+        if path is not None:
+            picture_format(path)
 
 
 def picture_format(path: str) -> str:

@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from justicia.cli.generations.language_options import (
+    judged,
     judging_options,
     output_options,
     reading_options,
     show_language,
 )
-from justicia.cli.generations.options import command_words, conditions
-from justicia.cli.options import announcing, delimiter_of, names_of
+from justicia.cli.generations.options import check_files
+from justicia.cli.options import announcing, names_of
 from justicia.cli.running import running
 from justicia.errors import InputError
 
@@ -58,11 +59,11 @@ def polarity(context: click.Context, /, data: str, **options: Any) -> int:
     justicia generations polarity t.csv --text answer --group gender --vectors glove.txt --poles she,he
     """  # noqa: D301 (click reads the escape)
     from justicia.generations import text_polarity
-    from justicia.writing import check_targets, write_whole
+    from justicia.writing import write_whole
 
     words, names = options["stopwords"], options["names_file"]
-    targets = [options["json_file"], options["plot_file"], options["scores_file"]]
-    check_targets(targets, [data, options["vectors"], names, None if words == "none" else words])
+    inputs = [data, options["vectors"], names, None if words == "none" else words]
+    check_files([options["json_file"], options["scores_file"]], [options["plot_file"]], inputs)
     if options["scores_file"] == "-":
         raise click.BadParameter("scores are written to a file", param_hint="--scores")
     with announcing(options["quiet"]):
@@ -75,18 +76,8 @@ def polarity(context: click.Context, /, data: str, **options: Any) -> int:
             stopwords=None if words is None else () if words == "none" else _lines(words),
             names=() if names is None else _lines(names),
             name_column=options["name_column"],
-            model=options["model"],
-            cluster=options["cluster"],
-            pair=names_of(options["pair"]) or (),
-            where=conditions(options["where"], "--where"),
-            confidence=options["confidence"],
-            alpha=options["alpha"],
-            at_most=options["at_most"],
-            seed=options["seed"],
             trust_vectors=options["trust_vectors"],
-            delimiter=delimiter_of(options["delimiter"]),
-            encoding=options["encoding"],
-            command=command_words(context),
+            **judged(context, options),
         )
         if options["scores_file"] is not None:
             write_whole(options["scores_file"], report.to_frame().to_csv(index=False, lineterminator="\n"))

@@ -7,13 +7,14 @@ from typing import Any
 import click
 
 from justicia.cli.generations.language_options import (
+    judged,
     judging_options,
     output_options,
     reading_options,
     show_language,
 )
-from justicia.cli.generations.options import command_words, conditions
-from justicia.cli.options import announcing, delimiter_of, names_of
+from justicia.cli.generations.options import check_files
+from justicia.cli.options import announcing
 from justicia.cli.running import running
 
 __all__ = ["scores"]
@@ -42,25 +43,14 @@ def scores(context: click.Context, /, data: str, **options: Any) -> int:
     justicia generations scores t.csv --score toxicity --group group --pair pair,sample
     """  # noqa: D301 (click reads the escape)
     from justicia.generations import group_scores
-    from justicia.writing import check_targets
 
-    check_targets([options["json_file"], options["plot_file"]], [data])
+    check_files([options["json_file"]], [options["plot_file"]], [data])
     with announcing(options["quiet"]):
         report = group_scores(
             data,
             options["score"],
             options["group"],
-            model=options["model"],
-            cluster=options["cluster"],
-            pair=names_of(options["pair"]) or (),
-            where=conditions(options["where"], "--where"),
-            confidence=options["confidence"],
-            alpha=options["alpha"],
-            at_most=options["at_most"],
-            seed=options["seed"],
-            delimiter=delimiter_of(options["delimiter"]),
-            encoding=options["encoding"],
-            command=command_words(context),
+            **judged(context, options),
         )
         show_language(report, options["json_file"], options["plot_file"])
     return report.exit_code
