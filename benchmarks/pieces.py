@@ -180,16 +180,21 @@ def _rules() -> Callable[[], object]:
     return lambda: [read_rule(path) for _ in range(20)]
 
 
+def _people_file(suffix: str, **size: int) -> Path:
+    path = Path(tempfile.mkdtemp()) / f"people{suffix}"
+    table = people(**size)
+    if suffix == ".parquet":
+        table.to_parquet(path)
+    else:
+        table.to_csv(path, index=False)
+    return path
+
+
 def _read(suffix: str, **size: int) -> Callable[[], Callable[[], object]]:
     def prepare():
         from justicia.tables import read_table
 
-        path = Path(tempfile.mkdtemp()) / f"people{suffix}"
-        table = people(**size)
-        if suffix == ".parquet":
-            table.to_parquet(path)
-        else:
-            table.to_csv(path, index=False)
+        path = _people_file(suffix, **size)
         return lambda: read_table(path)
 
     return prepare
@@ -201,12 +206,7 @@ def _batches(suffix: str, **size: int) -> Callable[[], Callable[[], object]]:
     def prepare():
         from justicia.streaming import large_source
 
-        path = Path(tempfile.mkdtemp()) / f"people{suffix}"
-        table = people(**size)
-        if suffix == ".parquet":
-            table.to_parquet(path)
-        else:
-            table.to_csv(path, index=False)
+        path = _people_file(suffix, **size)
 
         def read():
             source = large_source(path, stream=True)

@@ -131,7 +131,6 @@ def plot(rows: list[dict[str, str]], path: Path) -> None:
     left.set(xscale="log", ylim=0, xlabel="groups", ylabel="disparate impact")
     right.set(xscale="log", yscale="log", xlabel="groups", ylabel="seconds of the processor, whole audit")
     left.legend(frameon=False, fontsize="x-small")
-    figure.tight_layout()
     save_figure(figure, path)
 
 

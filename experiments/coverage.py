@@ -564,7 +564,6 @@ def plot(rows: list[dict[str, str]], path: Path) -> None:
     axes[1].set_ylabel("median width / Clopper and Pearson's")
     for axis in axes:
         axis.set_xticks(range(len(methods)), [method.replace("_", "\n") for method in methods], fontsize=8)
-    figure.tight_layout()
     save_figure(figure, path)
 
 

@@ -309,7 +309,6 @@ def plot(rows: list[dict[str, str]], path: Path) -> None:
     for axis in list(axes.flat)[len(panels) :]:
         axis.set_axis_off()
     axes[0][0].legend(fontsize=7, title="line: certain, o: hybrid, x: plain sampling", title_fontsize=7)
-    figure.tight_layout()
     save_figure(figure, path)
 
 

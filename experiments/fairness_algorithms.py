@@ -390,7 +390,6 @@ def plot(rows: list[dict[str, str]], path: Path) -> None:
     words = [f"{data}, {sensitive}, {model}, {features} features" for data, sensitive, model, features in subjects]
     axis.set_yticks(range(len(subjects)), list(reversed(words)), fontsize="x-small")
     axis.set(xlim=(0, 1.02), xlabel="verified disparate impact: before (x), reweighed (o), optimised (square)")
-    figure.tight_layout()
     save_figure(figure, path)
 
 

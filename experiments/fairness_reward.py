@@ -237,7 +237,6 @@ def plot(rows: list[dict[str, str]], path: Path) -> None:
             axis.plot([float(row["mgbi"]) for row in mine], label=f"{start}, {advantages} advantages")
     axis.set(xlabel="iteration", ylabel="MGBI", ylim=(0, 1))
     axis.legend(frameon=False, fontsize="small")
-    figure.tight_layout()
     save_figure(figure, path)
 
 

@@ -183,7 +183,6 @@ def plot(rows: list[dict[str, str]], path: Path) -> None:
     axis.invert_yaxis()
     axis.grid(axis="x", color="0.9")
     axis.legend(frameon=False, fontsize="x-small", loc="upper center", bbox_to_anchor=(0.5, 1.06), ncols=3)
-    figure.tight_layout()
     save_figure(figure, path)
 
 

@@ -268,7 +268,6 @@ def plot(rows: list[dict[str, str]], path: Path) -> None:
         )  # fmt: skip
     axis.set(xlabel="clauses", ylabel="seconds of the processor")
     axis.legend(frameon=False, fontsize="small")
-    figure.tight_layout()
     save_figure(figure, path)
 
 

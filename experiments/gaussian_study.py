@@ -147,7 +147,6 @@ def plot(rows: list[dict[str, str]], path: Path) -> None:
         xticks=sorted({int(row["features"]) for row in rows}), ylim=0,
     )  # fmt: skip
     axes.legend(frameon=False)
-    figure.tight_layout()
     save_figure(figure, path)
 
 

@@ -91,7 +91,6 @@ def plot(rows: list[dict[str, str]], path: Path) -> None:
             axis.plot(x, seconds, style, marker="o", markersize=3, color=f"C{at}", label=f"{model}, {search}")
     axis.set(xscale="log", yscale="log", xlabel="groups", ylabel="seconds of the processor, whole audit")
     axis.legend(frameon=False, fontsize="small")
-    figure.tight_layout()
     save_figure(figure, path)
 
 

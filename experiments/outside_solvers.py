@@ -446,7 +446,6 @@ def plot(rows: list[dict[str, str]], path: Path) -> None:
     axis.plot(ends, ends, color="0.7", linewidth=0.8)
     axis.set(xlabel="seconds here", ylabel="seconds of the faster other program")
     axis.legend(frameon=False, fontsize="small", loc="lower right")
-    figure.tight_layout()
     save_figure(figure, path)
 
 

@@ -263,7 +263,6 @@ def plot(rows: list[dict[str, str]], path: Path) -> None:
     axis.minorticks_off()
     axis.grid(color="0.9")
     axis.legend(frameon=False, fontsize="x-small")
-    figure.tight_layout()
     save_figure(figure, path)
 
 

@@ -270,7 +270,6 @@ def plot(rows: list[dict[str, str]], path: Path) -> None:
         axis.set_xticks(line.index, [f"{n:,}" for n in line.index])
     axes[0][0].set_ylabel("error / that of the sample rate")
     axes[0][0].legend(frameon=False, fontsize="small")
-    figure.tight_layout()
     save_figure(figure, path)
 
 

@@ -254,7 +254,6 @@ def plot(rows: list[dict[str, str]], path: Path) -> None:
         axis.set(title=name, xlabel="clauses", xticks=CLAUSES)
     axes[0][0].set_ylabel("accuracy")
     axes[0][-1].legend(frameon=False, fontsize="small")
-    figure.tight_layout()
     save_figure(figure, path)
 
 

@@ -327,10 +327,11 @@ def new_figure(*grid: int, **options: Any) -> tuple[Any, Any]:
 
 
 def save_figure(figure: Any, path: Path) -> None:
-    """Write a figure of matplotlib as SVG, the same bytes for the same figure, and close it."""
+    """Lay out a figure of matplotlib, write it as SVG, the same bytes for the same figure, and close it."""
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
+    figure.tight_layout()
     with mpl.rc_context({"svg.hashsalt": path.stem}):
         figure.savefig(path, metadata={"Date": None, "Creator": None})
     plt.close(figure)

@@ -80,14 +80,8 @@ verify --model model.pkl --data people.csv --population {input} --quiet --time-l
 """
 )
 
-NETWORKS = _commands(
+NETWORKS = POPULATIONS + _commands(
     """
-population show {input}
-population show {input} --all --group sex=M
-population sample {input} --rows 20 --out -
-population sample {input} --rows 5 --out made.csv --group sex=F
-verify --model model.rule --data people.csv --population {input} --quiet --time-limit 5
-verify --model model.pkl --data people.csv --population {input} --quiet --time-limit 5 --sensitive sex --json -
 population show {input} --sensitive sex
 verify --model numbers.rule --data people.csv --population {input} --quiet --sensitive sex --time-limit 5 --population-out made.json
 """
