@@ -23,6 +23,7 @@ __all__ = [
     "SHIFTED",
     "STATISTICAL",
     "group_table",
+    "is_left_out",
     "middle",
     "number",
     "outside",
@@ -38,6 +39,8 @@ SHIFTED = "shifted"
 """Heading of ranges over shifts of the population."""
 REMAINING = "remaining"
 """Heading of what remains with the mediators of the most favored group."""
+LEFT_OUT = "†"
+"""Beside the people of groups that enter no measure."""
 MOST_GROUPS = 40
 """Longer tables show the groups at both ends, and the smallest."""
 _ENDS = 10
@@ -65,6 +68,7 @@ def group_table(grouping: GroupingAudit, confidence: float, width: int, all_grou
     largest = max((middle(group) for group in held), default=0.0)
     names = [[shown(value, _LONGEST_NAME) for value in group.group.values()] for group in (*held, *empty)]
     cells = [_cells(group, largest, confidence) for group in (*held, *empty)]
+    _mark_left_out(cells, [*held, *empty])
     order = _shown_rows(held, empty, all_groups)
     columns = _columns(grouping, [row for row in order if isinstance(row, int)], names, cells, confidence, width)
 
@@ -153,6 +157,19 @@ def _cells(group: GroupAudit, largest: float, confidence: float) -> dict[str, st
         held["rows"] = f"{float(sample.value):.4f}"
         held[percent(confidence)] = f"{sample.lo:.4f} to {sample.hi:.4f}"
     return held
+
+
+def is_left_out(note: str | None, n: int) -> bool:
+    """Whether a group with people has too few of them to enter a measure."""
+    return bool(n) and "left out" in (note or "")
+
+
+def _mark_left_out(cells: Sequence[dict[str, str]], groups: Sequence[GroupAudit]) -> None:
+    """Mark the numbers of people of groups that enter no measure, and keep the others in line with them."""
+    marked = [is_left_out(group.note, group.n) for group in groups]
+    if any(marked):
+        for cell, left_out in zip(cells, marked, strict=True):
+            cell["people"] += LEFT_OUT if left_out else " " * len(LEFT_OUT)
 
 
 def percent(confidence: float) -> str:

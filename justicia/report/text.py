@@ -22,6 +22,7 @@ from justicia.report.groups import (
     SHIFTED,
     STATISTICAL,
     group_table,
+    is_left_out,
     number,
     outside,
     percent,
@@ -171,13 +172,13 @@ def _guarantee(audit: Audit) -> str:
         return "bounds: the true rate certainly lies between them"
     enclosures = [held for grouping in audit.groupings for held in grouping.solution.enclosures]
     widest = max(float(held.hi) - float(held.lo) for held in enclosures)
-    says = f"bounds at most {widest:.1e} apart: the true rate certainly lies between them"
+    says = f"bounds at most {widest:.2g} apart: the true rate certainly lies between them"
     if outside:
-        says = f"bounds at most {widest:.1e} apart, which that program's answers and digits leave"
+        says = f"bounds at most {widest:.2g} apart, which that program's answers and digits leave"
     inner = [one for grouping in audit.groupings for one in grouping.solution.intervals if one is not None]
     if inner:
         widest = max(float(one.hi) - float(one.lo) for one in inner)
-        says += f"; statistical bounds at most {widest:.1e} apart"
+        says += f"; statistical bounds at most {widest:.2g} apart"
     return says
 
 
@@ -196,9 +197,10 @@ def _grouping(
     facts.add_row("most favored", _extreme(grouping.most_favored))
     facts.add_row("least favored", _extreme(grouping.least_favored))
     facts.add_row("errors", Text(_errors(grouping)))
-    few = [group for group in grouping.groups if group.n and "left out" in (group.note or "")]
+    few = [group for group in grouping.groups if is_left_out(group.note, group.n)]
     if few:
-        facts.add_row("left out", _text(f"{counted(len(few), 'group')} in no extreme, measure or test: {few[0].note}"))
+        why = (few[0].note or "").partition(":")[0]
+        facts.add_row("left out (†)", _text(f"{counted(len(few), 'group')} of {why}, in no extreme, measure or test"))
     if grouping.uncertainty.bounds:
         for name in CLAIMS:
             facts.add_row(name.replace("_", " "), Text(_bound(grouping, name)))
@@ -259,7 +261,8 @@ def _extreme(extreme: Extreme) -> Text:
     text = _text(f"{', '.join(extreme.group.values())} ({number(extreme.selection_rate)})")
     others = len(extreme.candidates) - 1
     if others:
-        says = "tied with" if extreme.selection_rate.exact and extreme.tied else "it may also be one of"
+        tied = extreme.selection_rate.exact and extreme.tied
+        says = "tied with" if tied else "the bounds do not tell it from"
         text.append(f"; {says} {counted(others, 'other group')}", style="dim")
     return text
 
@@ -399,8 +402,8 @@ def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
     if any(deltas):
         grid.add_row(
             STATISTICAL,
-            "people drawn from what the bounds leave open; all intervals of a row hold together with probability "
-            f"{1 - max(deltas):.9g} at least",
+            "people drawn from what the bounds leave open; all intervals of a row hold together but for a probability "
+            f"of {max(deltas):.1g} at most",
         )
     if any(outside(group) for grouping in audit.groupings for group in grouping.reported):
         grid.add_row("*", "outside the interval of the rows: the population's structure misses something in this group")
@@ -408,7 +411,12 @@ def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
         grid.add_row("more", "long tables show both ends and the smallest groups; --all-groups shows all")
     if audit.roles.truth is not None:
         outcome = f"{audit.roles.truth.words} in column {audit.roles.truth.name}"
-        grid.add_row("TPR, FPR", _text(f"verified selection rate of the people with {outcome}, and of the others"))
+        says = f"verified selection rate of the people with {outcome}, and of the others"
+        drawn = any(
+            group.narrowest(kind) is not group.unshifted(kind)
+            for grouping in audit.groupings for group in grouping.reported for kind in ("tpr", "fpr")
+        )  # fmt: skip
+        grid.add_row("TPR, FPR", _text(f"{says}{'; statistical, where that is narrower' if drawn else ''}"))
     for name in _shown_measures(audit.groupings[0], all_measures):
         grid.add_row(name.replace("_", " "), DEFINITIONS[name])
     if any(grouping.reference is not None for grouping in audit.groupings):

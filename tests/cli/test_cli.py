@@ -182,7 +182,7 @@ def test_bounds_and_bootstrap(capsys, small):
     assert code == 0
     for says in ("confidence box", "given structure", "parametric bootstrap, 60 replicates at confidence 0.9"):
         assert says in out
-    assert "and the limit lies inside" in " ".join(out.split())
+    assert "on both sides of the limit" in " ".join(out.split())
     held = json.loads((small / "a.json").read_text())
     jsonschema.validate(held, schema())
     (grouping,) = held["groupings"]
