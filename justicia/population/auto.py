@@ -97,8 +97,8 @@ def _description(n_classes: int, n_edges: int) -> str:
     if n_edges:
         above.append("at most one other feature")
     causes = " and ".join([", ".join(above[:-1]), above[-1]] if len(above) > 1 else above)
-    weight = f"in the weight of {CONCENTRATION:.0f} people, a distribution in which each feature depends on"
-    return f"the rows of each group and, {weight} {causes}"
+    weight = f"a distribution that weighs as much as {CONCENTRATION:.0f} people"
+    return f"the rows of each group and {weight}: each feature depends on {causes}"
 
 
 def _node(

@@ -121,7 +121,7 @@ def _heading(audit: Audit) -> RenderableType:
     if stated is not None:
         first, *lines = rule_lines(audit, stated)
         grid.add_row("rule", Text("\n".join([first, *(f"  {shown(line, 10_000)}" for line in lines)])))
-    grid.add_row("population", _text(_population(audit)))
+    grid.add_row("population", Text(shown(_population(audit), 500)))
     grid.add_row("fit", Text(_fit(audit)))
     grid.add_row("engine", Text(f"{solution.engine}, {_guarantee(audit)}"))
     grid.add_row(
