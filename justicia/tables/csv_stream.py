@@ -29,6 +29,7 @@ from justicia.tables.csv_text import (
     holds_words,
     names_in,
 )
+from justicia.tables.integers import with_finite_integers
 from justicia.tables.sources import FileHash, Survey, batch_rows, head_rows, with_types
 from justicia.words import counted
 
@@ -295,7 +296,7 @@ class CsvSource:
                     frame = next(reader, None)
                 if frame is None:
                     return
-                yield frame.reset_index(drop=True)
+                yield with_finite_integers(frame.reset_index(drop=True))
         except pd.errors.EmptyDataError:
             raise TableError("is empty") from None
         except UnicodeDecodeError as error:

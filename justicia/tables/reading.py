@@ -13,8 +13,9 @@ from justicia.errors import InputError, MissingDependencyError, TableError
 from justicia.tables.content import Hash, uncompressed
 from justicia.tables.csv_text import first_line, parse_csv
 from justicia.tables.dask_source import is_dask_frame
+from justicia.tables.integers import with_finite_integers
 from justicia.tables.repeats import of_rows
-from justicia.tables.sources import BROKEN
+from justicia.tables.sources import BROKEN, check_names
 from justicia.words import listed
 
 if TYPE_CHECKING:
@@ -155,9 +156,8 @@ def read_table(
         raise TableError(f"{table.source or 'the table'} has no rows")
     if any(not isinstance(name, str) for name in frame.columns):
         frame = frame.set_axis([str(name) for name in frame.columns], axis="columns")
-    repeated = frame.columns[frame.columns.duplicated()].unique().tolist()
-    if repeated:
-        raise TableError(f"columns named more than once: {listed(repeated)}; rename them")
+    check_names(frame.columns)
+    frame = with_finite_integers(frame)
     description = table.description or datasets.recognise(frame.columns)
     if description is not None and table.description is None:
         logger.info("the columns are those of the bundled data set %s: its description is used", description.name)
