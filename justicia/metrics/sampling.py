@@ -1,8 +1,9 @@
 """Measures of the rows, each with a confidence interval that is named.
 
-Two groups have an interval of their difference (Newcombe) or ratio (logarithm; where a count is 0, Clopper and
-Pearson's intervals of both rates). A smallest or largest rate of more groups, or of two kinds, has what the measure can
-be while all rates lie in intervals that hold together: a naive interval of the measure itself would be biased.
+Two groups have an interval of their difference (Newcombe) or ratio (logarithm; where a rate is 0 or 1, which has no
+error on that scale, Clopper and Pearson's intervals of both rates). A smallest or largest rate of more groups, or of
+two kinds, has what the measure can be while all rates lie in intervals that hold together: a naive interval of the
+measure itself would be biased.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ SIMULTANEOUS = "wilson intervals, simultaneous over groups (bonferroni)"
 """Method of the intervals of measures of more than two rates."""
 _NEWCOMBE = "newcombe"
 _LOG_RATIO = "logarithm of the ratio"
-_EXACT = "clopper-pearson intervals, simultaneous over groups (bonferroni), for a count is 0"
+_EXACT = "clopper-pearson intervals, simultaneous over groups (bonferroni), for a rate is 0 or 1"
 
 _Together = Callable[[np.ndarray, np.ndarray, float], tuple[np.ndarray, np.ndarray]]
 
@@ -143,7 +144,7 @@ class SampleMeasures:
         if name not in RATIOS:
             lo, hi = (float(end[0]) for end in newcombe(*parts, self.confidence))
             return Enclosure(max(0.0, lo, -hi), max(-lo, hi)), _NEWCOMBE
-        if not k.all():
+        if not k.all() or (k >= n).any():
             return None, _EXACT
         lo, hi = (float(end[0]) for end in log_ratio(*parts, self.confidence))
         # An interval of hardly any people may reach from 0 to infinity.
