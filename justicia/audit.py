@@ -324,11 +324,12 @@ def verify(
             held_out = None
             if check_fit and file is None:
                 stage("comparing with rows held out")
-                held_out = held_out_fit(question, grouping, check.selected, confidence, seed)
+                held_out = held_out_fit(question, grouping, check.selected, confidence, seed, min_group=min_group)
             answers = {"selection_rate": asked} | {kind: held.asked for kind, held in strata.items() if held.asked}
             uncertainty = uncertainty_of(
-                question, grouping, answers, check.selected, confidence, bounds=bounds, replicates=replicates, seed=seed
-            )
+                question, grouping, answers, check.selected, confidence,
+                bounds=bounds, replicates=replicates, seed=seed, min_group=min_group,
+            )  # fmt: skip
             checked = None
             if cross_check:
                 checked = check_by_another_route(
@@ -346,7 +347,9 @@ def verify(
             compared = compare(
                 grouping, asked.people, asked.solution, check.selected, strata, confidence, held_out, uncertainty,
                 shifts, position,
-                conditional_audit(question, grouping, strata_of, check.selected, confidence, position, radius),
+                conditional_audit(
+                    question, grouping, strata_of, check.selected, confidence, position, radius, min_group
+                ),
                 None if weights is None else weights.values, min_group, tests, remaining,
             )  # fmt: skip
             groupings.append(replace(compared, cross_check=checked))

@@ -397,8 +397,8 @@ def compare(
         inner[kind] = tuple(None if one is None else one.interval for one in shift.rates)
     counts = _counts(groups, selected, strata, weights)
     rows = counts if weights is None else _counts(groups, selected, strata)
-    few = frozenset(np.flatnonzero((rows.n > 0) & (rows.n < min_group)).tolist())
-    kept = frozenset(range(n_groups)) - few
+    kept = groups.compared(min_group)
+    few = frozenset(range(n_groups)) - kept
     if few and not any(rows.n[i] for i in kept):
         raise GroupingError(f"no group of {' x '.join(groups.sensitive)} has {min_group:,} rows: lower --min-group")
     samples_of_all = sample_measures(counts, reference=reference, confidence=confidence)
@@ -451,7 +451,7 @@ def compare(
         _extreme(audits, _end(solution, kept, n_known, largest=True), n_known, few),
         _extreme(audits, _end(solution, kept, n_known, largest=False), n_known, few),
         measures_of(evidence, uncertainty),
-        measure_fit(groups, solution.enclosures, *counts.effective("selection_rate"), confidence),
+        measure_fit(groups, solution.enclosures, *counts.effective("selection_rate"), confidence, None, kept),
         held_out,
         uncertainty,
         shifts,

@@ -108,12 +108,14 @@ class Evidence:
         samples = replace(self.samples, compared=kept)
         return Evidence(alone(self.verified), samples, alone(self.statistical), alone(self.unshifted))
 
-    def rates(self, source: str, kinds: tuple[str, ...] = ("selection_rate",)) -> Rates | None:
+    def rates(
+        self, source: str, kinds: tuple[str, ...] = ("selection_rate",), comparison: str = COMPARISONS[0]
+    ) -> Rates | None:
         """The rates of a source: an attribute, "sample", or "simultaneous" for intervals of the rows' of some kinds."""
         if source == "sample":
             return self.samples.rates
         if source == "simultaneous":
-            return self.samples.intervals(kinds)[1]
+            return self.samples.intervals(kinds, comparison)[1]
         held: Rates | None = getattr(self, source)
         return held
 
@@ -165,7 +167,7 @@ def measures_of(evidence: Evidence, uncertainty: Uncertainty) -> dict[str, Measu
             _statistical(name, evidence),
             sample.simultaneous,
             uncertainty.bootstrap_of_measure(name),
-            uncertainty.bounds_of_measure(name),
+            uncertainty.bounds_of_measure(name, verified.compared),
             None if evidence.unshifted is None else measure(name, evidence.unshifted),
             {comparison: _compared(name, comparison, verified, samples) for comparison in against},
         )

@@ -100,19 +100,26 @@ class SampleMeasures:
         return tuple(MEASURES) if len(self.counts.kinds) > 1 else SELECTION_MEASURES
 
     @cached_property
-    def _held(self) -> dict[tuple[str, ...], tuple[Rates, Rates]]:
+    def _held(self) -> dict[tuple[tuple[str, ...], bool], tuple[Rates, Rates]]:
         return {}
 
-    def intervals(self, kinds: tuple[str, ...]) -> tuple[Rates, Rates]:
-        """Intervals of all rates of some kinds that hold together: Wilson's, and Clopper and Pearson's."""
-        if kinds not in self._held:
-            self._held[kinds] = self._rates(kinds, simultaneous_wilson), self._rates(
-                kinds, simultaneous_clopper_pearson
-            )  # fmt: skip
-        return self._held[kinds]
+    def intervals(self, kinds: tuple[str, ...], comparison: str = COMPARISONS[0]) -> tuple[Rates, Rates]:
+        """Intervals of rates of some kinds that hold together: Wilson's, and Clopper and Pearson's.
 
-    def _rates(self, kinds: tuple[str, ...], together: _Together) -> Rates:
+        Those of the groups that are compared; of all groups where the others enter a comparison, too.
+        """
+        alone = comparison == COMPARISONS[0] and self.compared is not None
+        if (kinds, alone) not in self._held:
+            ways = (simultaneous_wilson, simultaneous_clopper_pearson)
+            wide, exact = (self._rates(kinds, together, alone=alone) for together in ways)
+            self._held[kinds, alone] = wide, exact
+        return self._held[kinds, alone]
+
+    def _rates(self, kinds: tuple[str, ...], together: _Together, *, alone: bool) -> Rates:
         k, n = (np.concatenate(parts) for parts in zip(*(self.counts.effective(kind) for kind in kinds), strict=True))
+        if alone:
+            kept = np.tile(np.isin(np.arange(len(self.counts.n)), list(self.compared or ())), len(kinds))
+            k, n = np.where(kept, k, 0), np.where(kept, n, 0)
         lo, hi = together(k, n, self.confidence)
         held = [
             Enclosure(a, b) if c else None for a, b, c in zip(lo.tolist(), hi.tolist(), (n > 0).tolist(), strict=True)
@@ -128,7 +135,7 @@ class SampleMeasures:
         kinds = compared_kinds(name)
         if value.value is None:
             return SampleMeasure(value, None, SIMULTANEOUS, None, self.confidence)
-        wide, exact = (measure(name, rates, comparison).value for rates in self.intervals(kinds))
+        wide, exact = (measure(name, rates, comparison).value for rates in self.intervals(kinds, comparison))
         interval, method = self._of_two(name, kinds, comparison) or (wide, SIMULTANEOUS)
         return SampleMeasure(value, exact if interval is None else interval, method, exact, self.confidence)
 
@@ -137,8 +144,11 @@ class SampleMeasures:
         if len(kinds) > 1 or comparison == "to_overall":
             return None
         k, n = self.counts.effective(kinds[0])
-        two = np.flatnonzero(n)
-        if len(two) != 2 or len(k) != 2 or self.compared not in (None, frozenset((0, 1))):
+        kept = range(len(k)) if self.compared is None else sorted(self.compared)
+        if comparison == "to_reference" and self.reference not in kept:
+            return None
+        k, n = k[list(kept)], n[list(kept)]
+        if len(k) != 2 or not n.all():
             return None
         parts = (k[:1], n[:1], k[1:], n[1:])
         if name not in RATIOS:

@@ -80,6 +80,11 @@ class Grouping:
         """
         return tally(self.codes, len(self.groups), self.repeats, rows)
 
+    def compared(self, least: int) -> frozenset[int]:
+        """Positions of the groups that are not left out for having some rows, and fewer than `least`."""
+        sizes = self.tally()
+        return frozenset(np.flatnonzero((sizes == 0) | (sizes >= least)).tolist())
+
     def beside(self, groups: Sequence[tuple[str, ...]]) -> Grouping:
         """The same people, with some groups first, whether they have rows or not; others that have rows follow."""
         others = [group for group in self.groups if group not in set(groups)]
