@@ -17,6 +17,7 @@ from justicia.comparison import compare
 from justicia.conditional import conditional_audit, settle_factors, strata_groupings
 from justicia.cross_checking import cross_check as check_by_another_route
 from justicia.errors import InputError
+from justicia.few_people import warn_of_few_counted
 from justicia.fitting import held_out_fit
 from justicia.given import Given, encode_under, given_bins, given_groupings, label_of, settle_population
 from justicia.inputs import (
@@ -354,6 +355,7 @@ def verify(
             )  # fmt: skip
             groupings.append(replace(compared, cross_check=checked))
         warn_of_weakness(groupings, roles, check, asked=inputs.label is not None, repeats=table.repeats)
+        warn_of_few_counted(groupings)
         warn_of_programs(groupings)
         warn_of_width(groupings, tolerance, time_limit, interruption=question.effort.interruption)
         warn_of_fit(groupings, given=file is not None)

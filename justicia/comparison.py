@@ -391,7 +391,8 @@ def compare(
         **{kind: stratum.sizes(n_groups) for kind, stratum in strata.items()},
     }
     rests = _rests(population, strata)
-    unshifted = verified_rates(verified, sizes, reference, rests) if shifts else None
+    names = [", ".join(group) for group in groups.groups]
+    unshifted = verified_rates(verified, sizes, reference, rests, names) if shifts else None
     for kind, shift in shifts.items():
         verified[kind] = [None if one is None else one.within for one in shift.rates]
         inner[kind] = tuple(None if one is None else one.interval for one in shift.rates)
@@ -401,11 +402,12 @@ def compare(
     few = frozenset(range(n_groups)) - kept
     if few and not any(rows.n[i] for i in kept):
         raise GroupingError(f"no group of {' x '.join(groups.sensitive)} has {min_group:,} rows: lower --min-group")
-    samples_of_all = sample_measures(counts, reference=reference, confidence=confidence)
+    samples_of_all = sample_measures(counts, reference=reference, confidence=confidence, group_names=names)
+    narrowed = _narrowed(verified, inner) if any(map(any, inner.values())) else None
     evidence = Evidence(
-        verified_rates(verified, sizes, reference, rests),
+        verified_rates(verified, sizes, reference, rests, names),
         samples_of_all,
-        verified_rates(_narrowed(verified, inner), sizes, reference, rests) if any(map(any, inner.values())) else None,
+        None if narrowed is None else verified_rates(narrowed, sizes, reference, rests, names),
         unshifted,
     )
     if few:

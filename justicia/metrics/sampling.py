@@ -82,17 +82,20 @@ class SampleMeasures:
     confidence : float
     compared : frozenset of int, optional
         Positions of the groups that are compared; all of them when left out.
+    group_names : tuple of str
+        For what is said of groups.
     """
 
     counts: OutcomeCounts
     reference: int | None
     confidence: float
     compared: frozenset[int] | None = None
+    group_names: tuple[str, ...] = ()
 
     @cached_property
     def rates(self) -> Rates:
         """The rates of the rows."""
-        return replace(self.counts.rates(self.reference), compared=self.compared)
+        return replace(self.counts.rates(self.reference), compared=self.compared, names=self.group_names)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -163,8 +166,12 @@ class SampleMeasures:
 
 
 def sample_measures(
-    counts: OutcomeCounts, *, reference: int | None = None, confidence: float = 0.95
-) -> SampleMeasures:  # fmt: skip
+    counts: OutcomeCounts,
+    *,
+    reference: int | None = None,
+    confidence: float = 0.95,
+    group_names: Sequence[str] = (),
+) -> SampleMeasures:
     """The measures of some people, from their counts.
 
     Parameters
@@ -174,6 +181,8 @@ def sample_measures(
     reference : int, optional
         Position of the reference group.
     confidence : float in (0, 1)
+    group_names : sequence of str
+        For what is said of groups.
 
     >>> from justicia.metrics import count_outcomes
     >>> codes, selected = np.repeat([0, 1], [80, 40]), np.arange(120) % 80 < 48
@@ -181,7 +190,7 @@ def sample_measures(
     >>> sample_measures(counts).of("disparate_impact").measure.value
     Enclosure(lo=Fraction(3, 5), hi=Fraction(3, 5))
     """
-    return SampleMeasures(counts, reference, confidence)
+    return SampleMeasures(counts, reference, confidence, None, tuple(group_names))
 
 
 def all_measures(held: SampleMeasures, comparisons: Sequence[str] = COMPARISONS) -> dict[str, dict[str, SampleMeasure]]:

@@ -320,7 +320,6 @@ def _measure(name: str, measure: MeasureAudit, inner: bool, drawn: bool, remaini
     ranged, sample, interval = measure.verified, measure.sample, measure.interval
     verified = ranged if measure.unshifted is None else measure.unshifted
     value = "undefined" if verified.value is None else number(verified.value)
-    note = verified.undefined or ""
     between = "" if interval is None else f"{float(interval.lo):.4f} to {float(interval.hi):.4f}"
     narrowed = verified if measure.statistical is None else measure.statistical
     return [
@@ -332,7 +331,7 @@ def _measure(name: str, measure: MeasureAudit, inner: bool, drawn: bool, remaini
         *remaining,
         Text("undefined" if sample.value is None else number(sample.value)),
         between,
-        Text(f"incomplete: {note}" if note and verified.value is not None else note, style="yellow"),
+        Text(measure.note, style="yellow"),
     ]
 
 
@@ -355,7 +354,7 @@ def _against(comparison: str, words: str, grouping: GroupingAudit) -> Table:
             Text(undefined_or(held.verified), style="bold"),
             Text(undefined_or(held.sample)),
             "" if between is None else f"{float(between.lo):.4f} to {float(between.hi):.4f}",
-            Text(held.verified.undefined or "", style="yellow"),
+            Text(held.note, style="yellow"),
         )
     return table
 
