@@ -407,7 +407,13 @@ def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
         grid.add_row("more", "long tables show both ends and the smallest groups; --all-groups shows all")
     if audit.roles.truth is not None:
         outcome = f"{audit.roles.truth.words} in column {audit.roles.truth.name}"
-        grid.add_row("TPR, FPR", _text(f"verified selection rate of the people with {outcome}, and of the others"))
+        says = f"verified selection rate of the people with {shown(outcome)}, and of the others"
+        if _fitted_apart(audit):
+            says += (
+                "; each under a population fitted to these people alone, so that the two together do not quite make up "
+                "the group's verified rate"
+            )
+        grid.add_row("TPR, FPR", Text(says))
     for name in _shown_measures(audit.groupings[0], all_measures):
         grid.add_row(name.replace("_", " "), DEFINITIONS[name])
     if any(grouping.reference is not None for grouping in audit.groupings):
@@ -421,6 +427,11 @@ def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
     if any(grouping.conditional is not None for grouping in audit.groupings):
         grid.add_row("strata", "ratio and difference of selection rates among the groups of one stratum")
     return Group(Text(""), grid)
+
+
+def _fitted_apart(audit: Audit) -> bool:
+    """Whether rates by true outcome are under populations of their own, which are not the rows themselves."""
+    return audit.groupings[0].population.structure in ("auto", "independent", "tree")
 
 
 def requirements_table(requirements: Sequence[RequirementAudit]) -> RenderableType:
