@@ -257,6 +257,10 @@ def verify(
             file, named = given_groupings(file, named, seen.table)
         found = tables.find_groupings(seen.table, named)
         factors = settle_factors(factors, found, list(seen.table.people.columns))
+        used = [name for names in (*found, factors, columns, between) for name in names]
+        outcomes = [one.label for one in (seen.table.description,) if one is not None]
+        outcomes += [file.label.column] if file is not None and file.label is not None else []
+        tables.check_plain(seen.table.people, [*used, inputs.label, *outcomes])
         cut = [*found, factors] if factors else found
         edges = tables.check_bins(given_bins(file, bins, found) if file is not None else bins or {}, cut)
         everyone, kept = seen, None

@@ -295,6 +295,10 @@ def audit_decisions(
         table, groupings, label = settle_table(
             data, y, sensitive_features, label=label, na=na, delimiter=delimiter, encoding=encoding, strip=True
         )
+        named = [name for names in groupings or () for name in names]
+        tables.check_plain(
+            table.people, [*named, decision if isinstance(decision, str) else None, score, label, weight]
+        )
         table, decision = with_decision(table, decision, score)
         weights = None
         if weight is not None:

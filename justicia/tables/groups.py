@@ -255,10 +255,7 @@ def _known_values(
     """Codes and values of a column as they are, and which cells are empty; their code means nothing."""
     import pandas as pd
 
-    try:
-        codes, uniques = pd.factorize(column)
-    except TypeError as error:
-        raise GroupingError(f"{words} holds values that are no single words or numbers") from error
+    codes, uniques = pd.factorize(column)
     absent = codes < 0
     _check_missing(absent, words, missing, repeats)
     values = list(uniques)
