@@ -17,6 +17,7 @@ from justicia.comparison import compare
 from justicia.conditional import conditional_audit, settle_factors, strata_groupings
 from justicia.cross_checking import cross_check as check_by_another_route
 from justicia.errors import InputError
+from justicia.few_people import warn_of_few_counted
 from justicia.fitting import held_out_fit
 from justicia.given import Given, encode_under, given_bins, given_groupings, label_of, settle_population
 from justicia.inputs import (
@@ -256,6 +257,10 @@ def verify(
             file, named = given_groupings(file, named, seen.table)
         found = tables.find_groupings(seen.table, named)
         factors = settle_factors(factors, found, list(seen.table.people.columns))
+        used = [name for names in (*found, factors, columns, between) for name in names]
+        outcomes = [one.label for one in (seen.table.description,) if one is not None]
+        outcomes += [file.label.column] if file is not None and file.label is not None else []
+        tables.check_plain(seen.table.people, [*used, inputs.label, *outcomes])
         cut = [*found, factors] if factors else found
         edges = tables.check_bins(given_bins(file, bins, found) if file is not None else bins or {}, cut)
         everyone, kept = seen, None
@@ -324,11 +329,12 @@ def verify(
             held_out = None
             if check_fit and file is None:
                 stage("comparing with rows held out")
-                held_out = held_out_fit(question, grouping, check.selected, confidence, seed)
+                held_out = held_out_fit(question, grouping, check.selected, confidence, seed, min_group=min_group)
             answers = {"selection_rate": asked} | {kind: held.asked for kind, held in strata.items() if held.asked}
             uncertainty = uncertainty_of(
-                question, grouping, answers, check.selected, confidence, bounds=bounds, replicates=replicates, seed=seed
-            )
+                question, grouping, answers, check.selected, confidence,
+                bounds=bounds, replicates=replicates, seed=seed, min_group=min_group,
+            )  # fmt: skip
             checked = None
             if cross_check:
                 checked = check_by_another_route(
@@ -346,11 +352,14 @@ def verify(
             compared = compare(
                 grouping, asked.people, asked.solution, check.selected, strata, confidence, held_out, uncertainty,
                 shifts, position,
-                conditional_audit(question, grouping, strata_of, check.selected, confidence, position, radius),
+                conditional_audit(
+                    question, grouping, strata_of, check.selected, confidence, position, radius, min_group
+                ),
                 None if weights is None else weights.values, min_group, tests, remaining,
             )  # fmt: skip
             groupings.append(replace(compared, cross_check=checked))
         warn_of_weakness(groupings, roles, check, asked=inputs.label is not None, repeats=table.repeats)
+        warn_of_few_counted(groupings)
         warn_of_programs(groupings)
         warn_of_width(groupings, tolerance, time_limit, interruption=question.effort.interruption)
         warn_of_fit(groupings, given=file is not None)

@@ -25,7 +25,7 @@ import copy
 import logging
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING
@@ -129,7 +129,7 @@ def check_replicates(replicates: object, confidence: float) -> int:
 
 def resample(
     question: Question, names: str, answers: Mapping[str, Asked], n_groups: int, replicates: int, confidence: float,
-    seed: int,
+    seed: int, compared: Collection[int] | None = None,
 ) -> Bootstrap:  # fmt: skip
     """Make the replicates of a grouping, as many as the time limit and the user allow.
 
@@ -145,6 +145,8 @@ def resample(
     replicates : int
     confidence : float
     seed : int
+    compared : collection of int, optional
+        Positions of the groups that enter measures; all of them when left out.
     """
     from joblib import Parallel, delayed, effective_n_jobs
 
@@ -201,7 +203,8 @@ def resample(
         return Bootstrap(replicates, reached, stopped, confidence, dict.fromkeys(answers, none), {})
     scaled = {kind: _deviations(answers[kind].solution, found) for kind, found in drawn.items()}
     rates = {
-        kind: _spread(one, alone(scaled[kind], confidence, one.people.sizes), n_groups) for kind, one in answers.items()
+        kind: _placed(one.kept, alone(scaled[kind], confidence, one.people.sizes), n_groups)
+        for kind, one in answers.items()
     }
     measures: dict[str, Enclosure | None] = {}
     for name in MEASURES:
@@ -210,9 +213,13 @@ def resample(
             continue
         kinds = [kind for kind in RATES_OF[name] if kind in answers]
         if len(kinds) == len(RATES_OF[name]):
-            sizes = [answers[kind].people.sizes for kind in kinds]
-            bands = together([scaled[kind] for kind in kinds], confidence, sizes)
-            held = {kind: _spread(answers[kind], band, n_groups) for kind, band in zip(kinds, bands, strict=True)}
+            inside = {kind: _compared(answers[kind].kept, compared) for kind in kinds}
+            sizes = [answers[kind].people.sizes[inside[kind]] for kind in kinds]
+            bands = together([scaled[kind].of_groups(inside[kind]) for kind in kinds], confidence, sizes)
+            held = {
+                kind: _placed(answers[kind].kept[inside[kind]], band, n_groups)
+                for kind, band in zip(kinds, bands, strict=True)
+            }
             measures[name] = measure(name, Rates.by_kind(held)).value
     return Bootstrap(replicates, reached, stopped, confidence, rates, measures)
 
@@ -345,6 +352,12 @@ class Deviations:
     below: np.ndarray
     above: np.ndarray
 
+    def of_groups(self, positions: np.ndarray) -> Deviations:
+        """The same of some groups."""
+        return Deviations(
+            self.low[positions], self.high[positions], self.below[:, positions], self.above[:, positions]
+        )  # fmt: skip
+
 
 def _scaled(rates: np.ndarray) -> np.ndarray:
     return np.arcsin(np.sqrt(np.clip(rates, 0.0, 1.0)))
@@ -424,9 +437,14 @@ def _enclosures(
     return list(map(Enclosure, lo.tolist(), hi.tolist()))
 
 
-def _spread(asked: Asked, values: list[Enclosure], n_groups: int) -> tuple[Enclosure | None, ...]:
-    """Values of the population's groups at their positions in the grouping."""
+def _compared(kept: np.ndarray, compared: Collection[int] | None) -> np.ndarray:
+    """Which of a population's groups enter measures, by their positions in the grouping, int array."""
+    return np.array([i for i, at in enumerate(kept.tolist()) if compared is None or at in compared], dtype=np.int64)
+
+
+def _placed(kept: np.ndarray, values: list[Enclosure], n_groups: int) -> tuple[Enclosure | None, ...]:
+    """Values of a population's groups at their positions in the grouping."""
     found: list[Enclosure | None] = [None] * n_groups
-    for position, value in zip(asked.kept.tolist(), values, strict=True):
+    for position, value in zip(kept.tolist(), values, strict=True):
         found[position] = value
     return tuple(found)

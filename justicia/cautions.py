@@ -114,6 +114,13 @@ def warn_of_fit(groupings: Sequence[GroupingAudit], *, given: bool) -> None:
             )  # fmt: skip
 
 
+def _number_of_small(grouping: GroupingAudit) -> int:
+    """Groups that are compared and have few people in the population."""
+    compared = None if grouping.evidence.verified is None else grouping.evidence.verified.compared
+    few = np.flatnonzero(grouping.population.sizes < _FEW_PEOPLE).tolist()
+    return sum(compared is None or i in compared for i in few)
+
+
 def warn_of_weakness(
     groupings: Sequence[GroupingAudit],
     roles: tables.Roles,
@@ -126,7 +133,7 @@ def warn_of_weakness(
     small = {
         counted(few, "group") + f" of {' x '.join(grouping.sensitive)}"
         for grouping in groupings
-        if (few := int((grouping.population.sizes < _FEW_PEOPLE).sum()))
+        if (few := _number_of_small(grouping))
     }
     structure = groupings[0].population.structure
     if small and structure in ("auto", "tree"):

@@ -391,21 +391,23 @@ def compare(
         **{kind: stratum.sizes(n_groups) for kind, stratum in strata.items()},
     }
     rests = _rests(population, strata)
-    unshifted = verified_rates(verified, sizes, reference, rests) if shifts else None
+    names = [", ".join(group) for group in groups.groups]
+    unshifted = verified_rates(verified, sizes, reference, rests, names) if shifts else None
     for kind, shift in shifts.items():
         verified[kind] = [None if one is None else one.within for one in shift.rates]
         inner[kind] = tuple(None if one is None else one.interval for one in shift.rates)
     counts = _counts(groups, selected, strata, weights)
     rows = counts if weights is None else _counts(groups, selected, strata)
-    few = frozenset(np.flatnonzero((rows.n > 0) & (rows.n < min_group)).tolist())
-    kept = frozenset(range(n_groups)) - few
+    kept = groups.compared(min_group)
+    few = frozenset(range(n_groups)) - kept
     if few and not any(rows.n[i] for i in kept):
         raise GroupingError(f"no group of {' x '.join(groups.sensitive)} has {min_group:,} rows: lower --min-group")
-    samples_of_all = sample_measures(counts, reference=reference, confidence=confidence)
+    samples_of_all = sample_measures(counts, reference=reference, confidence=confidence, group_names=names)
+    narrowed = _narrowed(verified, inner) if any(map(any, inner.values())) else None
     evidence = Evidence(
-        verified_rates(verified, sizes, reference, rests),
+        verified_rates(verified, sizes, reference, rests, names),
         samples_of_all,
-        verified_rates(_narrowed(verified, inner), sizes, reference, rests) if any(map(any, inner.values())) else None,
+        None if narrowed is None else verified_rates(narrowed, sizes, reference, rests, names),
         unshifted,
     )
     if few:
@@ -451,7 +453,7 @@ def compare(
         _extreme(audits, _end(solution, kept, n_known, largest=True), n_known, few),
         _extreme(audits, _end(solution, kept, n_known, largest=False), n_known, few),
         measures_of(evidence, uncertainty),
-        measure_fit(groups, solution.enclosures, *counts.effective("selection_rate"), confidence),
+        measure_fit(groups, solution.enclosures, *counts.effective("selection_rate"), confidence, None, kept),
         held_out,
         uncertainty,
         shifts,

@@ -93,7 +93,7 @@ class ConditionalAudit:
     strata : tuple of StratumAudit
         Those with people of two groups or more; in the others there is nothing to compare.
     alone : tuple of dict of str to str
-        The other strata that have people.
+        The other strata that have people: of one group, or of one at most that has enough of them.
     delta : float
         Probability that some statistical interval misses.
     """
@@ -176,6 +176,7 @@ def conditional_audit(
     confidence: float,
     reference: int | None,
     radius: float | None,
+    min_group: int = 0,
 ) -> ConditionalAudit | None:
     """The strata of one grouping; None where no factor was named for it.
 
@@ -193,6 +194,8 @@ def conditional_audit(
         Position of the reference group in `grouping`.
     radius : float or None
         Of shifts of the population.
+    min_group : int
+        Groups with fewer rows in a stratum are left out of it.
     """
     together = strata_of.get(grouping.sensitive)
     if together is None:
@@ -201,7 +204,7 @@ def conditional_audit(
     every = replace(question, requirements=(), effort=replace(question.effort, search="enumerate"))
     asked = every.ask(together)
     shift = shift_rates(asked, radius, len(together.groups)) if radius else None
-    return _audit(grouping, together, asked, selected, confidence, reference, shift)
+    return _audit(grouping, together, asked, selected, confidence, reference, shift, min_group)
 
 
 def _audit(
@@ -212,6 +215,7 @@ def _audit(
     confidence: float,
     reference: int | None,
     shift: Shift | None,
+    min_group: int,
 ) -> ConditionalAudit:
     """Strata from the selection rates of their groups; factors come first, so that strata keep their natural order."""
     depth, n_groups = len(together.sensitive) - len(grouping.sensitive), len(together.groups)
@@ -230,8 +234,11 @@ def _audit(
         inner = [None if one is None else one.interval for one in shift.rates]
     narrowed = [b or a for a, b in zip(rates, inner, strict=True)] if any(inner) else None
     by_stratum: dict[tuple[str, ...], list[int]] = {}
+    kept = together.compared(min_group)
     for position, group in enumerate(together.groups):
-        by_stratum.setdefault(group[:depth], []).append(position)
+        members = by_stratum.setdefault(group[:depth], [])
+        if position in kept:
+            members.append(position)
     named = None if reference is None else grouping.groups[reference]
     strata, alone = [], []
     for values, members in by_stratum.items():

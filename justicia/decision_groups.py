@@ -168,7 +168,8 @@ def audit_groups(
     if reference is not None and set(reference) >= set(grouping.sensitive):
         wanted = tuple(reference[name] for name in grouping.sensitive)
         place = next((i for i, group in enumerate(kept) if grouping.groups[group] == wanted), None)
-    samples = sample_measures(compared, reference=place, confidence=confidence)
+    names = [", ".join(grouping.groups[i]) for i in kept]
+    samples = sample_measures(compared, reference=place, confidence=confidence, group_names=names)
     rates = {kind: sample_rates(counts, kind, confidence) for kind in counts.kinds}
     raw = people_counts(codes, n_groups, selected, positive, label_known, None, grouping.repeats)
     none: list[None] = [None] * n_groups

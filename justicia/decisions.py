@@ -21,6 +21,7 @@ from justicia.decision_inputs import (
     with_decision,
 )
 from justicia.errors import InputError
+from justicia.few_people import warn_of_few_counted
 from justicia.inputs import are_names, as_list, as_requirements, settle_table
 from justicia.judging import RequirementAudit, exit_code_of
 from justicia.ll144 import Layout, layout_groupings, layout_tables
@@ -294,6 +295,10 @@ def audit_decisions(
         table, groupings, label = settle_table(
             data, y, sensitive_features, label=label, na=na, delimiter=delimiter, encoding=encoding, strip=True
         )
+        named = [name for names in groupings or () for name in names]
+        tables.check_plain(
+            table.people, [*named, decision if isinstance(decision, str) else None, score, label, weight]
+        )
         table, decision = with_decision(table, decision, score)
         weights = None
         if weight is not None:
@@ -328,6 +333,8 @@ def audit_decisions(
             for part, concealed in zip(partial, hidden, strict=True)
         )  # fmt: skip
         _warn(audits, min_group, suppress_below)
+        if not suppress_below:
+            warn_of_few_counted(audits)
         verdicts = _judged(requirements, audits)
         laid_out = None
         if layout is not None:

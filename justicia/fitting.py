@@ -14,7 +14,7 @@ from justicia.tables import Grouping
 from justicia.tables.repeats import tally
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from justicia.questions import Question
 
@@ -83,6 +83,7 @@ def measure_fit(
     n: np.ndarray,
     confidence: float,
     folds: int | None = None,
+    compared: Collection[int] | None = None,
 ) -> Fit:
     """Compare enclosures of the groups' rates with rows.
 
@@ -95,8 +96,10 @@ def measure_fit(
         Selected rows and rows of each group; groups without rows are left out.
     confidence : float
     folds : int, optional
+    compared : collection of int, optional
+        Positions of the groups that are compared; all of them when left out.
     """
-    held = np.flatnonzero(n > 0)
+    held = np.array([i for i in np.flatnonzero(n > 0).tolist() if compared is None or i in compared], dtype=np.int64)
     held = held[held < len(enclosures)]
     lo, hi = simultaneous_wilson(k[held], n[held], confidence)
     groups = []
@@ -113,7 +116,13 @@ def measure_fit(
 
 
 def held_out_fit(
-    question: Question, grouping: Grouping, selected: np.ndarray, confidence: float, seed: int, folds: int = FOLDS
+    question: Question,
+    grouping: Grouping,
+    selected: np.ndarray,
+    confidence: float,
+    seed: int,
+    folds: int = FOLDS,
+    min_group: int = 0,
 ) -> Fit:
     """Compare the rows of each fold with a population fitted on the other folds.
 
@@ -130,6 +139,8 @@ def held_out_fit(
     seed : int
         Of the assignment of rows to folds.
     folds : int
+    min_group : int
+        Groups with fewer rows are fitted like the others, and not compared.
 
     Raises
     ------
@@ -170,7 +181,8 @@ def held_out_fit(
         low[known] += out * solution.lo
         high[known] += out * solution.hi
     rows = np.maximum(n, 1)
-    return measure_fit(grouping, list(map(Enclosure, low / rows, high / rows)), k, n, confidence, folds)
+    rates = list(map(Enclosure, low / rows, high / rows))
+    return measure_fit(grouping, rates, k, n, confidence, folds, grouping.compared(min_group))
 
 
 def _folds(n: int, repeats: np.ndarray | None, folds: int, rng: np.random.Generator) -> list[np.ndarray]:

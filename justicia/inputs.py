@@ -149,6 +149,7 @@ def settle_inputs(
     )
     weights = None
     if weight is not None:
+        tables.check_plain(table.people, [weight])
         table, weights = without_weightless(table, weight, weight_kind)
     if file is None:
         stage("training %s", model)
@@ -376,6 +377,7 @@ def _trained(
     features = [
         str(column) for column in table.frame.columns if column not in (label, weight) and column not in left_out
     ]
+    tables.check_plain(people, [*features, label])
     for column, reason in left_out.items():
         if column in table.frame.columns:
             logger.info("column %s (%s) is left out of the model that is trained here", column, reason)

@@ -96,7 +96,7 @@ def value_of(requirement: Requirement, grouping: Judged, source: str) -> Measure
             if _matches(requirement, stratum, one_suffices=False):
                 parts.append(measured(requirement, stratum.group_names, rates))
         return worst_of(parts, smallest=requirement.shrinks)
-    rates = grouping.evidence.rates(source, _interval_kinds(requirement))
+    rates = grouping.evidence.rates(source, _interval_kinds(requirement), requirement.against)
     return None if rates is None else measured(requirement, grouping.group_names, rates)
 
 

@@ -19,6 +19,18 @@ __all__ = ["NOT_STATED", "ComparedMeasure", "Evidence", "MeasureAudit", "measure
 NOT_STATED = "the population does not say how many people each group has"
 
 
+def _note(verified: Measure, sample: Measure) -> str:
+    """What the two values of a measure leave out, and why one is undefined; said once where both are alike."""
+    says = {
+        source: held.undefined if held.value is None else f"incomplete: {held.undefined}"
+        for source, held in (("verified", verified), ("rows", sample))
+        if held.undefined is not None
+    }
+    if len(says) == 2 and len(set(says.values())) == 1:
+        return str(says["rows"])
+    return "; ".join(f"{source} {words}" for source, words in says.items())
+
+
 @dataclass(frozen=True)
 class ComparedMeasure:
     """A measure whose groups are compared with all people together, or with a reference group.
@@ -38,6 +50,11 @@ class ComparedMeasure:
     interval: Enclosure | None
     method: str
     simultaneous: Enclosure | None
+
+    @property
+    def note(self) -> str:
+        """Which groups the values leave out, or why they are undefined; empty where there is nothing to say."""
+        return _note(self.verified, self.sample)
 
 
 @dataclass(frozen=True)
@@ -77,6 +94,11 @@ class MeasureAudit:
     unshifted: Measure | None = None
     compared: dict[str, ComparedMeasure] = field(default_factory=dict)
 
+    @property
+    def note(self) -> str:
+        """Which groups the values leave out, or why they are undefined; empty where there is nothing to say."""
+        return _note(self.verified if self.unshifted is None else self.unshifted, self.sample)
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -108,12 +130,14 @@ class Evidence:
         samples = replace(self.samples, compared=kept)
         return Evidence(alone(self.verified), samples, alone(self.statistical), alone(self.unshifted))
 
-    def rates(self, source: str, kinds: tuple[str, ...] = ("selection_rate",)) -> Rates | None:
+    def rates(
+        self, source: str, kinds: tuple[str, ...] = ("selection_rate",), comparison: str = COMPARISONS[0]
+    ) -> Rates | None:
         """The rates of a source: an attribute, "sample", or "simultaneous" for intervals of the rows' of some kinds."""
         if source == "sample":
             return self.samples.rates
         if source == "simultaneous":
-            return self.samples.intervals(kinds)[1]
+            return self.samples.intervals(kinds, comparison)[1]
         held: Rates | None = getattr(self, source)
         return held
 
@@ -123,6 +147,7 @@ def verified_rates(
     sizes: Mapping[str, np.ndarray],
     reference: int | None,
     rest: Mapping[str, Enclosure] | None = None,
+    names: Sequence[str] = (),
 ) -> Rates:
     """Verified rates with what they weigh, and precision from them.
 
@@ -136,6 +161,8 @@ def verified_rates(
         Position of the reference group.
     rest : mapping of str to Enclosure, optional
         By kind, what the rates of further groups lie between that no search has reached.
+    names : sequence of str
+        Of the groups.
     """
     weights = {kind: held.tolist() for kind, held in sizes.items()}
     why = {} if sum(weights["selection_rate"]) else {"weights": NOT_STATED, "precision": NOT_STATED}
@@ -143,9 +170,10 @@ def verified_rates(
     if "tpr" in rates and not why:
         pairs = zip(weights["tpr"], weights["fpr"], strict=True)
         base_rate = [exact_share(good, good + bad) if good + bad else None for good, bad in pairs]
-    return Rates.by_kind(
+    found = Rates.by_kind(
         rates, base_rate=base_rate, weights={} if why else weights, reference=reference, why=why, rest=rest
     )
+    return replace(found, names=names)
 
 
 def measures_of(evidence: Evidence, uncertainty: Uncertainty) -> dict[str, MeasureAudit]:
@@ -165,7 +193,7 @@ def measures_of(evidence: Evidence, uncertainty: Uncertainty) -> dict[str, Measu
             _statistical(name, evidence),
             sample.simultaneous,
             uncertainty.bootstrap_of_measure(name),
-            uncertainty.bounds_of_measure(name),
+            uncertainty.bounds_of_measure(name, verified.compared),
             None if evidence.unshifted is None else measure(name, evidence.unshifted),
             {comparison: _compared(name, comparison, verified, samples) for comparison in against},
         )

@@ -46,7 +46,7 @@ class _RangedSamples:
         held = Rates.by_kind({"selection_rate": rates}, weights={}, reference=samples.reference, why=why)
         self.rates = replace(held, compared=samples.compared)
 
-    def intervals(self, kinds: tuple[str, ...]) -> tuple[None, None]:  # noqa: ARG002 (as those of the rows)
+    def intervals(self, kinds: tuple[str, ...], comparison: str = "") -> tuple[None, None]:  # noqa: ARG002 (the same)
         """None: what the rows leave open here is not sampling."""
         return None, None
 

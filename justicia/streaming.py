@@ -38,7 +38,7 @@ from justicia.streaming_models import (
     unsaid,
 )
 from justicia.streaming_rates import ByDecision, FirstOfCells, Sample
-from justicia.tables import Table, check_bins, group_rows
+from justicia.tables import Table, check_bins, check_plain, group_rows
 from justicia.tables.condensing import Condenser, Condition, TooManyPeopleError, condensed
 from justicia.tables.content import COMPRESSED
 from justicia.tables.csv_stream import CsvSource
@@ -132,6 +132,7 @@ def condense_for_model(
     """
     first = head_table(source)
     columns = columns_for_model(fitted, first, features, asked.label, asked.weight)
+    check_plain(first.frame, [*columns, asked.label, asked.weight])
     with unsaid():
         seen = collapse_one_hot(fitted, first, columns, one_hot, asked.label)
         groupings = groupings_of(asked, seen)
@@ -145,6 +146,7 @@ def condense_for_model(
     others = [name for name in (*asked.others, asked.weight) if name in source.columns]
     wanted = {*columns, *apart, *possible, *others}
     used = [name for name in source.columns if name in wanted]
+    check_plain(first.frame, [*sensitive, *factors])
     logger.info(
         "%s is read in batches, %s of %s; people whom the audit cannot tell apart are counted together; override with "
         "--no-stream",

@@ -10,7 +10,7 @@ from justicia.inputs import as_list, settle_sensitive
 from justicia.ll144 import layout_groupings
 from justicia.streaming import head_table, large_source, read_condensed
 from justicia.streaming_models import Columns, unsaid
-from justicia.tables import check_bins, find_groupings, group_rows
+from justicia.tables import check_bins, check_plain, find_groupings, group_rows
 from justicia.tables.condensing import Condition
 from justicia.tables.outcomes import parse_threshold
 from justicia.words import counted
@@ -66,6 +66,7 @@ def condense_decisions(
         # The audit says which, and what there is.
         return first
     used = [name for name in source.columns if name in {*sensitive, *named}]
+    check_plain(first.frame, used)
     logger.info(
         "%s is read in batches, %s of %s; people with the same values are counted together; override with --no-stream",
         *(source.name or "the table", len(used), counted(len(source.columns), "column")),

@@ -20,6 +20,7 @@ from justicia.inputs import Collapsed, collapse_one_hot
 from justicia.tables import Table, assign_roles, find_groupings
 from justicia.tables.condensing import cells_of_rows
 from justicia.tables.one_hot import collapse
+from justicia.tables.plain import is_plain
 from justicia.tables.roles import find_label, folded
 from justicia.words import value_text
 
@@ -222,6 +223,8 @@ def labels_of(
 def may_be_label(column: pd.Series[Any], fitted: models.FittedModel) -> bool:
     """Whether all values so far may be classes of the model, or nearly."""
     wanted = {folded(value_text(value)) for value in fitted.classes}
+    if not is_plain(column):
+        return False
     few = column.iloc[:50].dropna().unique()
     if not {folded(value_text(value)) for value in few} <= wanted:
         return False

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,8 +55,10 @@ class Uncertainty:
         """Bootstrap interval of a measure."""
         return None if self.bootstrap is None else self.bootstrap.measures.get(name)
 
-    def bounds_of_measure(self, name: str) -> dict[str, Enclosure | None]:
-        """What a measure can be while every rate is inside its bounds, by their names.
+    def bounds_of_measure(
+        self, name: str, compared: Collection[int] | None = None
+    ) -> dict[str, Enclosure | None]:  # fmt: skip
+        """What a measure of the compared groups can be while every rate is inside its bounds, by their names.
 
         Only measures of one kind of rates have any, for those of two kinds do not hold together; and none where a group
         that has the rate is without.
@@ -66,8 +68,12 @@ class Uncertainty:
         (kind,) = RATES_OF[name]
         found: dict[str, Enclosure | None] = {}
         for bound_name, bound in self.bounds.get(kind, {}).items():
-            whole = all(value is not None or i in bound.absent for i, value in enumerate(bound.values))
-            found[bound_name] = measure(name, Rates.by_kind({kind: bound.values})).value if whole else None
+            whole = all(
+                value is not None or i in bound.absent or not (compared is None or i in compared)
+                for i, value in enumerate(bound.values)
+            )
+            rates = replace(Rates.by_kind({kind: bound.values}), compared=compared)
+            found[bound_name] = measure(name, rates).value if whole else None
         return found
 
 
@@ -81,6 +87,7 @@ def uncertainty_of(
     bounds: bool,
     replicates: int,
     seed: int,
+    min_group: int = 0,
 ) -> Uncertainty:
     """What was asked for of a grouping.
 
@@ -99,6 +106,8 @@ def uncertainty_of(
         Of the bootstrap; 0 is none.
     seed : int
         Of the bootstrap.
+    min_group : int
+        Groups with fewer rows have intervals, and enter no measure's.
     """
     n_groups = len(grouping.groups)
     found: dict[str, dict[str, Bound]] = {}
@@ -118,7 +127,7 @@ def uncertainty_of(
     made = None
     if replicates:
         names = " x ".join(grouping.sensitive)
-        made = resample(question, names, answers, n_groups, replicates, confidence, seed)
+        made = resample(question, names, answers, n_groups, replicates, confidence, seed, grouping.compared(min_group))
     return Uncertainty(found, made)
 
 

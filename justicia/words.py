@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["counted", "did_you_mean", "listed", "shown", "value_text"]
+__all__ = ["counted", "did_you_mean", "groups_listed", "listed", "shown", "value_text"]
 
 _LONGEST = 60
 
@@ -42,6 +42,17 @@ def listed(items: Iterable[object], most: int = 10) -> str:
     if len(texts) <= most:
         return ", ".join(texts)
     return f"{', '.join(texts[:most])} and {len(texts) - most} more"
+
+
+def groups_listed(groups: Iterable[object], most: int = 3) -> str:
+    """Names of groups, which may hold commas, separated by slashes and cut after `most`.
+
+    >>> groups_listed(["Black, Female", "Other, Male"])
+    'Black, Female / Other, Male'
+    """
+    texts = [shown(group) for group in groups]
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return " / ".join(texts[:most]) + more
 
 
 def shown(value: object, longest: int = _LONGEST) -> str:

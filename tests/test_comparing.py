@@ -141,6 +141,45 @@ def test_two_models_side_by_side():
     assert "from DecisionTreeClassifier to LogisticRegression" in found.to_text()
 
 
+@pytest.mark.parametrize("width", [80, 100, 120, 140])
+@pytest.mark.parametrize("models", [(FIRST,), (FIRST, SECOND)])
+def test_tables_hold_every_number_at_any_width(models, width):
+    found = compare(*models, sensitive_features=[["race", "sex"], ["sex"]], population="empirical")
+    text = found.to_text(width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+    for change, grouping in zip(found.changes, found.audits[0].groupings, strict=False):
+        title = " x ".join(change.sensitive)
+        block = text[text.index(f"\n{title}: measures") :].split(f"\n{title}: other tools")[0]
+        for name, verified in change.verified.items():
+            both = [f"{float(one.lo):.4f}" for one in (verified.before, verified.after)]
+            rows = [f"{float(one.lo):.4f}" for one in (change.rows[name].before, change.rows[name].after)]
+            lines = [line for line in block.splitlines() if line.startswith(f"{name.replace('_', ' ')} ")]
+            words = " ".join(lines).split()
+            assert [word for word in words if word in {*both, *rows}] == [*both, *rows], name
+        assert len(grouping.groups) == len(change.groups)
+    numbers = found.numbers
+    listed = numbers[numbers["group"].isna() & numbers["value"].notna()]
+    assert set(listed["model"]) == {side.name for side in found.sides}
+    assert all(f"{value:.4f}" in text for value in listed["value"])
+
+
+def test_what_is_said_of_both_models_stands_there_once():
+    few = FRAME.copy()
+    few.loc[few.index[:3], "race"] = "rare"
+    text = compare(FIRST, SECOND, data=few, sensitive_features=["race"]).to_text(200)
+    assert text.count("favorable") - text.count("favorable true outcome") == 1
+    assert text.count("400 people") == 1
+    warnings = [line for line in text.splitlines() if line.startswith("! ")]
+    # The same people, so the same sizes; other people selected, so other counts of them.
+    assert sum("1 group of race: fewer than 30 people" in line for line in warnings) == 1
+    counts = [line for line in warnings if "counted for some rates" in line]
+    assert len(counts) in (1, 2)
+    assert len(counts) == 1 or {line.split()[1] for line in counts} == {
+        "DecisionTreeClassifier:", "LogisticRegression:",
+    }  # fmt: skip
+
+
 def test_differences_of_bounds_hold_whatever_the_rates_are():
     found = compare(SECOND, LogisticRegression(C=0.01).fit(FRAME[["x", "z"]], FRAME["hired"]), tools=[], tolerance=0.05)
     for group in found.changes[0].groups:

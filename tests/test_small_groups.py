@@ -39,6 +39,66 @@ def test_extremes_and_measures_are_of_the_larger_groups(case):
     assert everybody.disparate_impact.lo == 0
 
 
+@pytest.fixture(scope="module")
+def uneven():
+    """Four groups of one feature, of which the population of independent features knows the rates."""
+    table = decided({"a": (50, 100), "b": (80, 100), "c": (0, 3), "d": (4, 4)}, names=("race",))
+    table["x"], table["job"] = table["hired"], np.where(np.arange(len(table)) % 2, "one", "two")
+    return table, DecisionTreeClassifier().fit(table[["x"]], table["hired"])
+
+
+def test_what_the_fit_is_said_to_be_is_of_the_larger_groups(uneven):
+    table, model = uneven
+    options = {"sensitive_features": "race", "label": "hired", "population": "tree"}
+    every = justicia.verify(model, table, **options, check_fit=True)
+    larger = justicia.verify(model, table, **options, check_fit=True, min_group=5)
+    # Under the tree population small groups lean on the others, so their rates are far from the rows'.
+    errors = {
+        group.group["race"]: abs(float(group.selection_rate.middle) - float(group.sample_rate.value))
+        for group in every.groupings[0].groups
+    }
+    assert min(errors["c"], errors["d"]) > 0.15 > 0.01 > max(errors["a"], errors["b"])
+    fit = larger.groupings[0].fit
+    assert fit.max_abs_error == pytest.approx(max(errors["a"], errors["b"]))
+    assert fit.mean_abs_error == pytest.approx((errors["a"] + errors["b"]) / 2)
+    assert [one.group["race"] for one in fit.groups] == ["a", "b"]
+    assert [one.group["race"] for one in larger.groupings[0].held_out.groups] == ["a", "b"]
+    assert [one.group["race"] for one in every.groupings[0].held_out.groups] == ["a", "b", "c", "d"]
+    assert any("fewer than 30 people" in warning for warning in every.warnings)
+    assert not any("fewer than 30 people" in warning for warning in larger.warnings)
+
+
+def test_intervals_of_measures_are_those_of_the_larger_groups(uneven):
+    table, model = uneven
+    options = {"sensitive_features": "race", "label": "hired", "population": "independent", "seed": 3}
+    larger = justicia.verify(model, table, **options, bounds=True, bootstrap=50, min_group=5).groupings[0]
+    alone = justicia.verify(
+        model, table[table["race"].isin(["a", "b"])], **options, bounds=True, bootstrap=50
+    ).groupings[0]  # fmt: skip
+    # Two groups are compared: their difference has Newcombe's interval, as if there were no others.
+    for name in ("statistical_parity_difference", "disparate_impact", "equalized_odds_difference"):
+        held, same = larger.measures[name], alone.measures[name]
+        assert (held.interval, held.method, held.simultaneous) == (same.interval, same.method, same.simultaneous)
+    assert larger.measures["statistical_parity_difference"].method == "newcombe"
+    # Everybody of d is selected and nobody of c: were they counted, the difference could be 1.
+    every = justicia.verify(model, table, **options, bounds=True).groupings[0]
+    for name, bound in larger.measures["statistical_parity_difference"].bounds.items():
+        assert bound.hi < 0.75 < every.measures["statistical_parity_difference"].bounds[name].hi
+    drawn = larger.measures["statistical_parity_difference"].bootstrap
+    assert 0.1 < drawn.lo < 0.3 < drawn.hi < 0.55
+
+
+def test_small_groups_inside_a_stratum_are_left_out_of_it(uneven):
+    table, model = uneven
+    audit = justicia.verify(
+        model, table, sensitive_features="race", label="hired", population="empirical", given="job", min_group=5
+    )
+    held = audit.groupings[0].conditional
+    assert [[group["race"] for group in stratum.groups] for stratum in held.strata] == [["a", "b"], ["a", "b"]]
+    # Half of either group has either job, and every second of the selected ones, who come first.
+    assert held.verified("conditional_parity_difference").value.lo == Fraction(80, 100) - Fraction(50, 100)
+
+
 def test_a_requirement_on_a_small_group_is_undecided(case):
     table, model = case
     audit = justicia.verify(

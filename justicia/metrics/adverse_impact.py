@@ -16,6 +16,7 @@ from statistics import NormalDist
 
 from justicia.enclosure import Enclosure
 from justicia.metrics.four_fifths import highest, meets_four_fifths, move_one_selection
+from justicia.metrics.intervals import log_ratio
 
 __all__ = [
     "FEWEST_EXPECTED",
@@ -35,7 +36,6 @@ FEWEST_PEOPLE = 30
 """With fewer people in the two groups together the test is Fisher's."""
 FEWEST_EXPECTED = 5
 """The same when a count is expected to be less than this were the rates equal."""
-_LARGEST_LOGARITHM = 700.0
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,7 @@ def ratio_interval(
 ) -> tuple[Enclosure | None, str | None]:
     """Interval of the ratio of two rates, k / n over k_other / n_other, and its name.
 
-    On the logarithm of the ratio (Katz et al., Biometrics 1978); the score interval (Koopman, Biometrics 1984) when
+    On the logarithm of the ratio (`log_ratio`); the score interval (Koopman, Biometrics 1984) when
     nobody is selected in the first group, for the logarithm of 0 has no error, and when everybody is in either one, for
     a rate of 1 would have none. None when nobody is selected in the other, or weights leave hardly anybody, so that the
     interval has no end that is a number.
@@ -281,14 +281,11 @@ def ratio_interval(
     """
     if not k_other or not n or not n_other:
         return None, None
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
     if not k or k == n or k_other == n_other:
+        z = NormalDist().inv_cdf(0.5 + confidence / 2)
         return _score_interval(k, n, k_other, n_other, z), "score (Koopman)"
-    middle = math.log(k / n) - math.log(k_other / n_other)
-    half = z * math.sqrt(max(0.0, 1 / k - 1 / n + 1 / k_other - 1 / n_other))
-    if abs(middle) + half > _LARGEST_LOGARITHM:
-        return None, None
-    return Enclosure(math.exp(middle - half), math.exp(middle + half)), "log-ratio"
+    lo, hi = (float(end) for end in log_ratio(k, n, k_other, n_other, confidence))
+    return (Enclosure(lo, hi), "log-ratio") if lo > 0 and math.isfinite(hi) else (None, None)
 
 
 def _score_interval(k: float, n: float, k_other: float, n_other: float, z: float) -> Enclosure:

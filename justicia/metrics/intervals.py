@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from justicia.binomial import clopper_pearson
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 __all__ = ["log_ratio", "newcombe", "simultaneous_clopper_pearson", "simultaneous_wilson", "wilson"]
 
@@ -103,7 +107,7 @@ def newcombe(
 
 
 def log_ratio(
-    k: np.ndarray, n: np.ndarray, other_k: np.ndarray, other_n: np.ndarray, confidence: float = 0.95
+    k: ArrayLike, n: ArrayLike, other_k: ArrayLike, other_n: ArrayLike, confidence: float = 0.95
 ) -> tuple[np.ndarray, np.ndarray]:
     """Interval of the ratio of two independent rates, k / n over other_k / other_n, on the scale of its logarithm.
 
@@ -111,13 +115,15 @@ def log_ratio(
 
     Parameters
     ----------
-    k, n, other_k, other_n : int array of shape (n_rates,)
+    k, n, other_k, other_n : number or array of shape (n_rates,)
+        Counts, or effective ones.
     confidence : float in (0, 1)
 
     Returns
     -------
     lo, hi : float64 array of shape (n_rates,)
-        NaN where a count is 0, for the logarithm has no variance then; see `sample_interval` for those.
+        NaN where a count is 0, for the logarithm has no variance then; 0 and infinity where hardly anybody counts. See
+        `justicia.metrics.adverse_impact.ratio_interval` for counts that are 0.
 
     >>> lo, hi = log_ratio(np.array([12]), np.array([40]), np.array([48]), np.array([80]))
     >>> lo.round(3), hi.round(3)
@@ -125,9 +131,10 @@ def log_ratio(
     """
     k, n, other_k, other_n = (np.asarray(one, dtype=np.float64) for one in (k, n, other_k, other_n))
     z = -NormalDist().inv_cdf((1 - confidence) / 2)
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore", under="ignore"):
         middle = np.log(k / n) - np.log(other_k / other_n)
-        half = z * np.sqrt(1 / k - 1 / n + 1 / other_k - 1 / other_n)
+        # Effective counts are off by rounding: where everybody is selected the variance may come out below 0.
+        half = z * np.sqrt(np.maximum(1 / k - 1 / n + 1 / other_k - 1 / other_n, 0.0))
         lo, hi = np.exp(middle - half), np.exp(middle + half)
     none = (k == 0) | (other_k == 0) | (n == 0) | (other_n == 0)
     return np.where(none, np.nan, lo), np.where(none, np.nan, hi)

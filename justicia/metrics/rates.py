@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from justicia.enclosure import Enclosure, Number
-from justicia.words import counted
+from justicia.words import counted, groups_listed
 
 __all__ = [
     "WITHOUT",
@@ -54,6 +54,8 @@ class Rates:
         Why there are no rates of some kind, or no "weights".
     rest : mapping of str to Enclosure
         By kind, what the rates of further groups lie between; they are compared with the others.
+    names : sequence of str
+        Of the groups, for what is said of them; empty where they are told by their number alone.
     """
 
     selection_rate: Undefinable = ()
@@ -65,6 +67,7 @@ class Rates:
     compared: Collection[int] | None = None
     why: Mapping[str, str] = field(default_factory=dict)
     rest: Mapping[str, Enclosure] = field(default_factory=dict)
+    names: Sequence[str] = ()
 
     @classmethod
     def by_kind(
@@ -83,6 +86,15 @@ class Rates:
         if base_rate is not None and tpr and fpr:
             precision = precision_of(tpr, fpr, base_rate)
         return cls(selection, tpr, fpr, precision, weights or {}, reference, None, why or {}, rest or {})
+
+    def lacking(self, kind: str) -> list[int]:
+        """Positions of the compared groups that have no rate of a kind."""
+        compared = range(len(self.of(kind))) if self.compared is None else self.compared
+        return sorted(i for i in compared if self.of(kind)[i] is None)
+
+    def named(self, positions: Iterable[int]) -> str:
+        """The groups at some positions in words, in parentheses; empty where they have no names."""
+        return f" ({groups_listed(self.names[i] for i in positions)})" if self.names else ""
 
     def of(self, kind: str) -> Undefinable:
         """The rates of one kind, one of "selection_rate", "tpr", "fpr" and "precision"."""
@@ -222,16 +234,21 @@ WITHOUT = {
 
 
 def split_defined(rates: Rates, kind: str) -> tuple[list[Enclosure], list[Enclosure], str | None]:
-    """The rates that are surely defined, those that perhaps are, and how many are not."""
+    """The rates that are surely defined, those that perhaps are, and which groups have none."""
     held = rates.in_question(kind)
     sure = [rate for rate in held if rate is not None and not isinstance(rate, IfDefined)]
     perhaps: list[Enclosure] = [rate for rate in held if isinstance(rate, IfDefined)]
-    missing = len(held) - len(sure) - len(perhaps)
     if kind in rates.why:
         return sure, perhaps, rates.why[kind]
-    reasons = [f"{counted(missing, 'group')} without {WITHOUT[kind]}"] if missing else []
+    missing = rates.lacking(kind)
+    reasons = [f"{counted(len(missing), 'group')} without {WITHOUT[kind]}{rates.named(missing)}"] if missing else []
     if perhaps:
-        reasons.append(f"{counted(len(perhaps), 'group')} perhaps without {WITHOUT[kind]}")
+        unsure = [
+            i
+            for i, rate in enumerate(rates.of(kind))
+            if isinstance(rate, IfDefined) and (rates.compared is None or i in rates.compared)
+        ]
+        reasons.append(f"{counted(len(perhaps), 'group')} perhaps without {WITHOUT[kind]}{rates.named(unsure)}")
     return sure, perhaps, "; ".join(reasons) or None
 
 

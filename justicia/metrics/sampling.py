@@ -1,8 +1,9 @@
 """Measures of the rows, each with a confidence interval that is named.
 
-Two groups have an interval of their difference (Newcombe) or ratio (logarithm; where a count is 0, Clopper and
-Pearson's intervals of both rates). A smallest or largest rate of more groups, or of two kinds, has what the measure can
-be while all rates lie in intervals that hold together: a naive interval of the measure itself would be biased.
+Two groups have an interval of their difference (Newcombe) or ratio (logarithm; where a rate is 0 or 1, which has no
+error on that scale, Clopper and Pearson's intervals of both rates). A smallest or largest rate of more groups, or of
+two kinds, has what the measure can be while all rates lie in intervals that hold together: a naive interval of the
+measure itself would be biased.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ SIMULTANEOUS = "wilson intervals, simultaneous over groups (bonferroni)"
 """Method of the intervals of measures of more than two rates."""
 _NEWCOMBE = "newcombe"
 _LOG_RATIO = "logarithm of the ratio"
-_EXACT = "clopper-pearson intervals, simultaneous over groups (bonferroni), for a count is 0"
+_EXACT = "clopper-pearson intervals, simultaneous over groups (bonferroni), for a rate is 0 or 1"
 
 _Together = Callable[[np.ndarray, np.ndarray, float], tuple[np.ndarray, np.ndarray]]
 
@@ -81,17 +82,20 @@ class SampleMeasures:
     confidence : float
     compared : frozenset of int, optional
         Positions of the groups that are compared; all of them when left out.
+    group_names : tuple of str
+        For what is said of groups.
     """
 
     counts: OutcomeCounts
     reference: int | None
     confidence: float
     compared: frozenset[int] | None = None
+    group_names: tuple[str, ...] = ()
 
     @cached_property
     def rates(self) -> Rates:
         """The rates of the rows."""
-        return replace(self.counts.rates(self.reference), compared=self.compared)
+        return replace(self.counts.rates(self.reference), compared=self.compared, names=self.group_names)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,19 +103,26 @@ class SampleMeasures:
         return tuple(MEASURES) if len(self.counts.kinds) > 1 else SELECTION_MEASURES
 
     @cached_property
-    def _held(self) -> dict[tuple[str, ...], tuple[Rates, Rates]]:
+    def _held(self) -> dict[tuple[tuple[str, ...], bool], tuple[Rates, Rates]]:
         return {}
 
-    def intervals(self, kinds: tuple[str, ...]) -> tuple[Rates, Rates]:
-        """Intervals of all rates of some kinds that hold together: Wilson's, and Clopper and Pearson's."""
-        if kinds not in self._held:
-            self._held[kinds] = self._rates(kinds, simultaneous_wilson), self._rates(
-                kinds, simultaneous_clopper_pearson
-            )  # fmt: skip
-        return self._held[kinds]
+    def intervals(self, kinds: tuple[str, ...], comparison: str = COMPARISONS[0]) -> tuple[Rates, Rates]:
+        """Intervals of rates of some kinds that hold together: Wilson's, and Clopper and Pearson's.
 
-    def _rates(self, kinds: tuple[str, ...], together: _Together) -> Rates:
+        Those of the groups that are compared; of all groups where the others enter a comparison, too.
+        """
+        alone = comparison == COMPARISONS[0] and self.compared is not None
+        if (kinds, alone) not in self._held:
+            ways = (simultaneous_wilson, simultaneous_clopper_pearson)
+            wide, exact = (self._rates(kinds, together, alone=alone) for together in ways)
+            self._held[kinds, alone] = wide, exact
+        return self._held[kinds, alone]
+
+    def _rates(self, kinds: tuple[str, ...], together: _Together, *, alone: bool) -> Rates:
         k, n = (np.concatenate(parts) for parts in zip(*(self.counts.effective(kind) for kind in kinds), strict=True))
+        if alone:
+            kept = np.tile(np.isin(np.arange(len(self.counts.n)), list(self.compared or ())), len(kinds))
+            k, n = np.where(kept, k, 0), np.where(kept, n, 0)
         lo, hi = together(k, n, self.confidence)
         held = [
             Enclosure(a, b) if c else None for a, b, c in zip(lo.tolist(), hi.tolist(), (n > 0).tolist(), strict=True)
@@ -127,7 +138,7 @@ class SampleMeasures:
         kinds = compared_kinds(name)
         if value.value is None:
             return SampleMeasure(value, None, SIMULTANEOUS, None, self.confidence)
-        wide, exact = (measure(name, rates, comparison).value for rates in self.intervals(kinds))
+        wide, exact = (measure(name, rates, comparison).value for rates in self.intervals(kinds, comparison))
         interval, method = self._of_two(name, kinds, comparison) or (wide, SIMULTANEOUS)
         return SampleMeasure(value, exact if interval is None else interval, method, exact, self.confidence)
 
@@ -136,14 +147,17 @@ class SampleMeasures:
         if len(kinds) > 1 or comparison == "to_overall":
             return None
         k, n = self.counts.effective(kinds[0])
-        two = np.flatnonzero(n)
-        if len(two) != 2 or len(k) != 2 or self.compared not in (None, frozenset((0, 1))):
+        kept = range(len(k)) if self.compared is None else sorted(self.compared)
+        if comparison == "to_reference" and self.reference not in kept:
+            return None
+        k, n = k[list(kept)], n[list(kept)]
+        if len(k) != 2 or not n.all():
             return None
         parts = (k[:1], n[:1], k[1:], n[1:])
         if name not in RATIOS:
             lo, hi = (float(end[0]) for end in newcombe(*parts, self.confidence))
             return Enclosure(max(0.0, lo, -hi), max(-lo, hi)), _NEWCOMBE
-        if not k.all():
+        if not k.all() or (k >= n).any():
             return None, _EXACT
         lo, hi = (float(end[0]) for end in log_ratio(*parts, self.confidence))
         # An interval of hardly any people may reach from 0 to infinity.
@@ -152,8 +166,12 @@ class SampleMeasures:
 
 
 def sample_measures(
-    counts: OutcomeCounts, *, reference: int | None = None, confidence: float = 0.95
-) -> SampleMeasures:  # fmt: skip
+    counts: OutcomeCounts,
+    *,
+    reference: int | None = None,
+    confidence: float = 0.95,
+    group_names: Sequence[str] = (),
+) -> SampleMeasures:
     """The measures of some people, from their counts.
 
     Parameters
@@ -163,6 +181,8 @@ def sample_measures(
     reference : int, optional
         Position of the reference group.
     confidence : float in (0, 1)
+    group_names : sequence of str
+        For what is said of groups.
 
     >>> from justicia.metrics import count_outcomes
     >>> codes, selected = np.repeat([0, 1], [80, 40]), np.arange(120) % 80 < 48
@@ -170,7 +190,7 @@ def sample_measures(
     >>> sample_measures(counts).of("disparate_impact").measure.value
     Enclosure(lo=Fraction(3, 5), hi=Fraction(3, 5))
     """
-    return SampleMeasures(counts, reference, confidence)
+    return SampleMeasures(counts, reference, confidence, None, tuple(group_names))
 
 
 def all_measures(held: SampleMeasures, comparisons: Sequence[str] = COMPARISONS) -> dict[str, dict[str, SampleMeasure]]:

@@ -133,12 +133,7 @@ class Feature:
     def _categorical_cells(self, values: pd.Series[Any]) -> np.ndarray:
         import pandas as pd
 
-        try:
-            codes, uniques = pd.factorize(values)
-        except TypeError:
-            raise TableError(
-                f"column {self.name!r} holds lists or other values that are neither numbers nor words"
-            ) from None
+        codes, uniques = pd.factorize(values)
         unseen = -1 if self.unseen is None else self.unseen
         missing = -1 if self.missing is None else self.missing
         table = np.array([*(self.cells.get(value, unseen) for value in uniques), missing], dtype=np.int32)

@@ -288,6 +288,7 @@ def _conditional_measure(grouping: GroupingAudit, name: str) -> dict[str, Any] |
         "hi": None if verified.value is None else float(verified.value.hi),
         "undefined": verified.undefined,
         "sample": None if sample.value is None else float(sample.value.lo),
+        "sample_undefined": sample.undefined,
         "stratum": None if worst is None else worst.stratum,
     }
 
@@ -299,6 +300,7 @@ def _plain(verified: Measure, held: SampleMeasure) -> dict[str, Any]:
         "hi": None if verified.value is None else float(verified.value.hi),
         "undefined": verified.undefined,
         "sample": _sample_measure(held.measure, held.interval, held.method, held.simultaneous, held.confidence),
+        "sample_undefined": held.measure.undefined,
     }
 
 
@@ -513,6 +515,7 @@ def measure_to_dict(
         "unshifted": None if measure.unshifted is None else _or_none(measure.unshifted.value),
         "sample": _sample_measure(measure.sample, measure.interval, measure.method, measure.simultaneous, confidence),
         "undefined": verified.undefined,
+        "sample_undefined": measure.sample.undefined,
         "remaining": _remaining_measure(name, grouping),
         **{
             comparison: None
@@ -522,6 +525,7 @@ def measure_to_dict(
                 "hi": None if held.verified.value is None else float(held.verified.value.hi),
                 "undefined": held.verified.undefined,
                 "sample": _sample_measure(held.sample, held.interval, held.method, held.simultaneous, confidence),
+                "sample_undefined": held.sample.undefined,
             }
             for comparison in COMPARISONS[1:]
         },

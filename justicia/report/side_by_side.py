@@ -13,8 +13,16 @@ from rich.table import Table
 from rich.text import Text
 
 from justicia._version import __version__
-from justicia.enclosure import Enclosure
 from justicia.report.groups import MOST_GROUPS, number
+from justicia.report.side_by_side_models import (
+    GAINED_SAY,
+    change_tables,
+    fits,
+    mark_of,
+    model_facts,
+    shared_facts,
+    tool_table,
+)
 from justicia.report.times import fixed_time
 from justicia.words import counted, shown
 
@@ -24,8 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import RenderableType
 
-    from justicia.changes import Change, GroupingChange
-    from justicia.comparing import Comparison, Side
+    from justicia.comparing import Comparison
     from justicia.comparison import GroupingAudit
     from justicia.peers import PeerAnswer, PeerNumber
 
@@ -33,13 +40,11 @@ __all__ = [
     "SECONDS_SAY",
     "Section",
     "comparison_to_text",
-    "mark_of",
     "numbers_frame",
     "rates_frame",
     "reasons_of",
     "render_comparison",
     "sections_of",
-    "signed_number",
 ]
 
 SECONDS_SAY = (
@@ -47,7 +52,6 @@ SECONDS_SAY = (
     "encoding, fits populations and verifies every rate; the tools get the rows' decisions ready-made"
 )
 
-GAINED_SAY = "gained, lost: people of the table whom the second model alone selects, and the first alone"
 POPULATIONS_SAY = (
     "each model's verified rates are about a population fitted to the features that it tells apart, so that a small "
     "part of their change may be that of the population; with --population FILE, or empirical, both are about the same"
@@ -60,7 +64,7 @@ def comparison_to_text(held: Comparison, width: int = 120, *, all_groups: bool =
     """The comparison as plain text, `width` characters wide."""
     console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False)
     with console.capture() as capture:
-        console.print(render_comparison(held, all_groups=all_groups))
+        console.print(render_comparison(held, width=width, all_groups=all_groups))
     return "".join(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 
 
@@ -74,26 +78,52 @@ class Section:
     says: list[str]
 
 
-def sections_of(held: Comparison, *, all_groups: bool = False) -> list[Section]:
-    """The report, part by part: a model each, why numbers differ, what it took, and what changes."""
-    parts, reasons = [], reasons_of(held)
-    for side in held.sides:
-        tables_ = []
-        for grouping, answers in zip(side.audit.groupings, side.tools, strict=True):
-            title = " x ".join(grouping.sensitive)
-            tables_ += [
-                (f"{title}: selection rates of {counted(len(grouping.groups), 'group')}",
-                 _rates(grouping, answers, all_groups)),
-                (f"{title}: measures", _measures(grouping, answers, reasons)),
-            ]  # fmt: skip
-        parts.append(Section(side.name, _facts(side), tables_, []))
+def sections_of(held: Comparison, *, all_groups: bool = False, width: int | None = None) -> list[Section]:
+    """The report, part by part: the models, what each grouping has of them, why numbers differ, and what it took.
+
+    Tables that do not fit into lines of `width` characters are divided where they can be.
+    """
+    reasons = reasons_of(held)
+    of = _of_one if len(held.sides) == 1 else _of_two
+    parts = of(held, reasons, all_groups, width)
     if reasons:
         facts = [(f"({letter})", reason) for reason, letter in reasons.items()]
         parts.append(Section("Why numbers differ", facts, [], []))
-    names = [side.name for side in held.sides]
-    alike = same_populations(held)
-    parts += [_changes(change, names, all_groups, same=alike) for change in held.changes]
     parts.append(Section("What it took", [], [("", _times(held))], [SECONDS_SAY]))
+    return parts
+
+
+def _of_one(held: Comparison, reasons: dict[str, str], all_groups: bool, width: int | None) -> list[Section]:
+    """One model beside the other tools."""
+    (side,) = held.sides
+    tables_ = []
+    for position, (grouping, answers) in enumerate(zip(side.audit.groupings, side.tools, strict=True)):
+        title = " x ".join(grouping.sensitive)
+        rates = _rates(grouping, answers, all_groups)
+        tables_.append((f"{title}: selection rates of {counted(len(grouping.groups), 'group')}", rates))
+        measures = _measures(grouping, answers, reasons)
+        if fits(measures, width):
+            tables_.append((f"{title}: measures", measures))
+            continue
+        tables_.append((f"{title}: measures", _measures(grouping, (), reasons)))
+        table, _ = tool_table(held, position, reasons, width)
+        if table is not None:
+            tables_.append((f"{title}: other tools", table))
+    return [Section(side.name, model_facts(side), tables_, [])]
+
+
+def _of_two(held: Comparison, reasons: dict[str, str], all_groups: bool, width: int | None) -> list[Section]:
+    """Two models beside each other, and beside the other tools."""
+    says = [GAINED_SAY] if same_populations(held) else [GAINED_SAY, POPULATIONS_SAY]
+    parts = [Section("Models", shared_facts(held), [], says if held.changes else [])]
+    for position, change in enumerate(held.changes):
+        title = " x ".join(change.sensitive)
+        tables_ = change_tables(change, all_groups=all_groups, width=width)
+        table, more = tool_table(held, position, reasons, width)
+        if table is not None:
+            tables_.append(("other tools", table))
+        tables_ = [(f"{title}: {caption}", one) for caption, one in tables_]
+        parts.append(Section(title, [], tables_, [more] if more else []))
     return parts
 
 
@@ -104,10 +134,10 @@ def same_populations(held: Comparison) -> bool:
     )
 
 
-def render_comparison(held: Comparison, *, all_groups: bool = False) -> RenderableType:
+def render_comparison(held: Comparison, *, width: int | None = None, all_groups: bool = False) -> RenderableType:
     """The comparison as something that a rich console prints; long tables in part unless `all_groups` is set."""
     parts: list[RenderableType] = [Text("Comparison by justicia", style="bold")]
-    for section in sections_of(held, all_groups=all_groups):
+    for section in sections_of(held, all_groups=all_groups, width=width):
         parts += [Text(""), Text(shown(section.title, 300), style="bold")]
         if section.facts:
             grid = Table.grid(padding=(0, 2))
@@ -119,11 +149,22 @@ def render_comparison(held: Comparison, *, all_groups: bool = False) -> Renderab
         for caption, table in section.tables:
             parts += [Text(""), Text(shown(caption, 300)), table] if caption else [table]
         parts += [Text(line, style="dim") for line in section.says]
-    if held.warnings:
+    warnings = _warnings(held)
+    if warnings:
         parts.append(Text(""))
-    for warning in held.warnings:
+    for warning in warnings:
         parts.append(Text.assemble(("! ", "yellow"), shown(warning, 1000)))
     return Group(*parts)
+
+
+def _warnings(held: Comparison) -> list[str]:
+    """Warnings of the comparison and of its audits: once what is said of every model, else with the model's name."""
+    of_audits = dict.fromkeys(warning for side in held.sides for warning in side.audit.warnings)
+    found = [warning for warning in held.warnings if warning not in of_audits]
+    for warning in of_audits:
+        having = [shown(side.name) for side in held.sides if warning in side.audit.warnings]
+        found.append(warning if len(having) == len(held.sides) else f"{' and '.join(having)}: {warning}")
+    return found
 
 
 def reasons_of(held: Comparison) -> dict[str, str]:
@@ -138,23 +179,6 @@ def reasons_of(held: Comparison) -> dict[str, str]:
     return reasons
 
 
-def mark_of(one: PeerNumber, reasons: dict[str, str]) -> str:
-    """How a number agrees with the rows' own, in a few characters."""
-    if one.agreement == "explained":
-        return f"({','.join(reasons[reason] for reason in one.reasons)})"
-    return {"equal": "=", "unexplained": "unexplained", "error": one.problem or "error"}[one.agreement]
-
-
-def signed_number(held: Enclosure | None) -> str:
-    """A difference with its sign; bounds rounded outwards."""
-    if held is None:
-        return "-"
-    if held.exact:
-        return f"{float(held.lo):+.4f}"
-    lo, hi = math.floor(float(held.lo) * 1e4) / 1e4, math.ceil(float(held.hi) * 1e4) / 1e4
-    return f"{lo:+.4f} to {hi:+.4f}"
-
-
 def _numbers(answers: Sequence[PeerAnswer]) -> list[PeerNumber]:
     return [one for answer in answers for one in answer.numbers]
 
@@ -164,25 +188,6 @@ def _table(*headings: str, left: int = 1) -> Table:
     for place, heading in enumerate(headings):
         table.add_column(Text(shown(heading, 40)), justify="left" if place < left else "right", no_wrap=True)
     return table
-
-
-def _facts(side: Side) -> list[tuple[str, str]]:
-    audit = side.audit
-    truth, favorable = audit.roles.truth, shown(audit.roles.favorable_text, 200)
-    rows = counted(len(audit.table.frame), "person", "people")
-    source = audit.table.source
-    facts = [
-        ("model", audit.fitted.class_name),
-        ("people", rows if source is None else f"{shown(source, 200)}, {rows}"),
-        ("favorable", favorable if truth is None else f"{favorable} of {shown(truth.name)}"),
-    ]
-    if audit.weights is not None:
-        facts.append(("weights", shown(audit.weights.name, 200)))
-    if side.accuracy is not None:
-        facts.append(("accuracy", f"{side.accuracy:.4f}"))
-    by_tool = {answer.tool: answer for answers in side.tools for answer in answers}
-    absent = [answer for answer in by_tool.values() if answer.version is None]
-    return [*facts, *((answer.title, f"left out: {answer.notes[0]}") for answer in absent)]
 
 
 def _peers(answers: Sequence[PeerAnswer]) -> list[PeerAnswer]:
@@ -234,10 +239,12 @@ def _rates(grouping: GroupingAudit, answers: Sequence[PeerAnswer], all_groups: b
 
 
 def _measures(grouping: GroupingAudit, answers: Sequence[PeerAnswer], reasons: dict[str, str]) -> Table:
-    table = _table("measure", "verified", "rows", "tool", "its function", "its value", "", left=1)
-    for column in (3, 4, 6):
+    peers = _peers(answers)
+    table = _table(*("measure", "verified", "rows"), *(["tool", "its function", "its value", ""] if peers else []))
+    for column in (3, 4, 6) if peers else ():
         table.columns[column].justify = "left"
-    table.columns[6].no_wrap = False
+    if peers:
+        table.columns[6].no_wrap = False
     for name, held in grouping.measures.items():
         own = [
             name.replace("_", " "),
@@ -246,7 +253,7 @@ def _measures(grouping: GroupingAudit, answers: Sequence[PeerAnswer], reasons: d
         ]
         lines = [
             (answer.title, one)
-            for answer in _peers(answers)
+            for answer in peers
             for one in answer.numbers
             if one.measure == name and one.group is None
         ]
@@ -295,44 +302,6 @@ def _times(held: Comparison) -> Table:
                         says,
                     )
     return table
-
-
-def _changes(change: GroupingChange, names: Sequence[str], all_groups: bool, *, same: bool) -> Section:
-    table = _table(
-        *change.sensitive, "people", "verified", "then", "change", "rows", "then", "change", "gained", "lost",
-        left=len(change.sensitive),
-    )  # fmt: skip
-    groups = list(change.groups)
-    skipped = len(groups) - MOST_GROUPS if not all_groups and len(groups) > MOST_GROUPS else 0
-    half = MOST_GROUPS // 2
-    for place, group in enumerate(groups):
-        if skipped and half <= place < len(groups) - half:
-            if place == half:
-                table.add_row(Text(f"… {skipped:,} more", style="dim"))
-            continue
-        table.add_row(
-            *(Text(shown(value, 40)) for value in group.group.values()),
-            f"{group.n:,}",
-            *_three(group.verified["selection_rate"]),
-            *_three(group.rows["selection_rate"]),
-            f"{group.gained:,}",
-            f"{group.lost:,}",
-        )
-    measures = _table("measure", "verified", "then", "change", "rows", "then", "change")
-    for name, verified in change.verified.items():
-        measures.add_row(name.replace("_", " "), *_three(verified), *_three(change.rows[name]))
-    title = " x ".join(change.sensitive)
-    return Section(
-        f"{title}: from {names[0]} to {names[1]}",
-        [],
-        [(f"{title}: selection rates, before and after", table), (f"{title}: measures, before and after", measures)],
-        [GAINED_SAY] if same else [GAINED_SAY, POPULATIONS_SAY],
-    )
-
-
-def _three(change: Change) -> tuple[str, str, str]:
-    before, after = ("-" if held is None else number(held) for held in (change.before, change.after))
-    return before, after, signed_number(change.difference)
 
 
 def numbers_frame(held: Comparison) -> pd.DataFrame:

@@ -323,7 +323,6 @@ def _measure(name: str, measure: MeasureAudit, inner: bool, drawn: bool, remaini
     ranged, sample, interval = measure.verified, measure.sample, measure.interval
     verified = ranged if measure.unshifted is None else measure.unshifted
     value = "undefined" if verified.value is None else number(verified.value)
-    note = verified.undefined or ""
     between = "" if interval is None else f"{float(interval.lo):.4f} to {float(interval.hi):.4f}"
     narrowed = verified if measure.statistical is None else measure.statistical
     return [
@@ -335,7 +334,7 @@ def _measure(name: str, measure: MeasureAudit, inner: bool, drawn: bool, remaini
         *remaining,
         Text("undefined" if sample.value is None else number(sample.value)),
         between,
-        Text(f"incomplete: {note}" if note and verified.value is not None else note, style="yellow"),
+        Text(measure.note, style="yellow"),
     ]
 
 
@@ -358,7 +357,7 @@ def _against(comparison: str, words: str, grouping: GroupingAudit) -> Table:
             Text(undefined_or(held.verified), style="bold"),
             Text(undefined_or(held.sample)),
             "" if between is None else f"{float(between.lo):.4f} to {float(between.hi):.4f}",
-            Text(held.verified.undefined or "", style="yellow"),
+            Text(held.note, style="yellow"),
         )
     return table
 
@@ -411,12 +410,18 @@ def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
         grid.add_row("more", "long tables show both ends and the smallest groups; --all-groups shows all")
     if audit.roles.truth is not None:
         outcome = f"{audit.roles.truth.words} in column {audit.roles.truth.name}"
-        says = f"verified selection rate of the people with {outcome}, and of the others"
-        drawn = any(
+        says = f"verified selection rate of the people with {shown(outcome)}, and of the others"
+        if any(
             group.narrowest(kind) is not group.unshifted(kind)
             for grouping in audit.groupings for group in grouping.reported for kind in ("tpr", "fpr")
-        )  # fmt: skip
-        grid.add_row("TPR, FPR", _text(f"{says}{'; statistical, where that is narrower' if drawn else ''}"))
+        ):  # fmt: skip
+            says += "; statistical, where that is narrower"
+        if _fitted_apart(audit):
+            says += (
+                "; each under a population fitted to these people alone, so that the two together do not quite make up "
+                "the group's verified rate"
+            )
+        grid.add_row("TPR, FPR", Text(says))
     for name in _shown_measures(audit.groupings[0], all_measures):
         grid.add_row(name.replace("_", " "), DEFINITIONS[name])
     if any(grouping.reference is not None for grouping in audit.groupings):
@@ -430,6 +435,11 @@ def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
     if any(grouping.conditional is not None for grouping in audit.groupings):
         grid.add_row("strata", "ratio and difference of selection rates among the groups of one stratum")
     return Group(Text(""), grid)
+
+
+def _fitted_apart(audit: Audit) -> bool:
+    """Whether rates by true outcome are under populations of their own, which are not the rows themselves."""
+    return audit.groupings[0].population.structure in ("auto", "independent", "tree")
 
 
 def requirements_table(requirements: Sequence[RequirementAudit]) -> RenderableType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from justicia.tables.groups import Grouping, check_bins, group_rows, rows_with_groups
+from justicia.tables.plain import check_plain
 from justicia.tables.reading import Table, read_table
 from justicia.tables.roles import Roles, assign_roles, find_groupings
 
@@ -12,6 +13,7 @@ __all__ = [
     "Table",
     "assign_roles",
     "check_bins",
+    "check_plain",
     "find_groupings",
     "group_rows",
     "read_table",

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.errors import TableError
+from justicia.tables.plain import check_plain
 from justicia.words import listed
 
 if TYPE_CHECKING:
@@ -91,8 +92,10 @@ def _by_value(column: pd.Series[Any]) -> tuple[np.ndarray, int]:
 
     try:
         codes, uniques = pd.factorize(column)
-    except TypeError as error:
-        raise TableError(f"column {column.name!r} holds values that are no single words or numbers") from error
+    except TypeError:
+        # The first rows were looked at before; further ones may hold something else.
+        check_plain(column.to_frame(), [str(column.name)])
+        raise
     return codes + 1, len(uniques) + 1
 
 

@@ -80,6 +80,11 @@ class Grouping:
         """
         return tally(self.codes, len(self.groups), self.repeats, rows)
 
+    def compared(self, least: int) -> frozenset[int]:
+        """Positions of the groups that are not left out for having some rows, and fewer than `least`."""
+        sizes = self.tally()
+        return frozenset(np.flatnonzero((sizes == 0) | (sizes >= least)).tolist())
+
     def beside(self, groups: Sequence[tuple[str, ...]]) -> Grouping:
         """The same people, with some groups first, whether they have rows or not; others that have rows follow."""
         others = [group for group in self.groups if group not in set(groups)]
@@ -250,10 +255,7 @@ def _known_values(
     """Codes and values of a column as they are, and which cells are empty; their code means nothing."""
     import pandas as pd
 
-    try:
-        codes, uniques = pd.factorize(column)
-    except TypeError as error:
-        raise GroupingError(f"{words} holds values that are no single words or numbers") from error
+    codes, uniques = pd.factorize(column)
     absent = codes < 0
     _check_missing(absent, words, missing, repeats)
     values = list(uniques)

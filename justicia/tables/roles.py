@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.errors import GroupingError, LabelError, TableError
+from justicia.tables.plain import is_plain
 from justicia.tables.repeats import correlation, number_of, of_rows
 from justicia.words import counted, did_you_mean, listed, shown, value_text
 
@@ -213,11 +214,9 @@ def _holds_classes(column: pd.Series[Any], wanted: set[str], fold: Callable[[str
         return False
     # Most columns hold something else in their very first rows.
     for rows in (column.iloc[:_FIRST_ROWS], column):
-        try:
-            values = {fold(value_text(value)) for value in rows.dropna().unique()[: len(wanted) + 1]}
-        except TypeError:
-            # Lists and the like, as Parquet files may hold them.
+        if not is_plain(rows):
             return False
+        values = {fold(value_text(value)) for value in rows.dropna().unique()[: len(wanted) + 1]}
         if not values <= wanted:
             return False
     return bool(values) and values <= wanted and len(values) >= min(2, len(wanted))

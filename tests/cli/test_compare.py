@@ -57,7 +57,7 @@ def test_two_models_as_json_and_html(capsys, saved, tmp_path):
 def test_mitigation(capsys):
     code, out, _ = run(capsys, "--model", "tree", "--data", "ricci", "--mitigate", "reweigh", "--tool", "none")
     assert code == 0
-    assert "race: from tree to tree, reweighed" in out
+    assert "from tree to tree, reweighed" in out
     assert "gained" in out
 
 

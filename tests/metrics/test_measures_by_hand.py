@@ -59,6 +59,21 @@ def test_impact_ratios_of_two_groups_and_their_intervals(counts, ratio, lo, hi):
     assert float(found.interval.hi) == pytest.approx(min(1, high[0]))
 
 
+@pytest.mark.parametrize(
+    ("counts", "lo"),
+    [
+        # Of 5 selected of 5 a rate from .0125^(1/5) up would be no surprise at 1 - .05 / 2: Clopper and Pearson.
+        (((5, 5), (5, 5)), 0.0125 ** (1 / 5)),
+        (((2, 2), (2, 2)), 0.0125 ** (1 / 2)),
+    ],
+)
+def test_a_ratio_of_groups_of_whom_everybody_is_selected_has_an_error(counts, lo):
+    found = sample_measures(selections(*counts)).of("disparate_impact")
+    assert found.measure.value == Enclosure(1, 1)
+    assert (float(found.interval.lo), float(found.interval.hi)) == pytest.approx((lo, 1))
+    assert found.method.startswith("clopper-pearson")
+
+
 def test_newcombe_holds_published_values():
     # Newcombe 1998, table II, method 10, contrasts a, c and e.
     for k, n, other_k, other_n, lo, hi in (
