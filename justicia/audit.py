@@ -350,7 +350,9 @@ def verify(
                 None if weights is None else weights.values, min_group, tests, remaining,
             )  # fmt: skip
             groupings.append(replace(compared, cross_check=checked))
-        warn_of_weakness(groupings, roles, check, asked=inputs.label is not None, repeats=table.repeats)
+        warn_of_weakness(
+            groupings, roles, check, asked=inputs.label is not None, repeats=table.repeats, min_group=min_group
+        )
         warn_of_programs(groupings)
         warn_of_width(groupings, tolerance, time_limit, interruption=question.effort.interruption)
         warn_of_fit(groupings, given=file is not None)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from justicia import tables
+from justicia.cautions import warn_of_few
 from justicia.choices import check_numbers, check_rows
 from justicia.collecting import Announcements
 from justicia.decision_groups import DecisionGrouping, audit_groups
@@ -355,8 +356,10 @@ def _judged(requirements: Sequence[Requirement], audits: Sequence[DecisionGroupi
 
 
 def _warn(audits: Sequence[DecisionGrouping], min_group: int, suppress_below: int) -> None:
-    """Say which groups are in no measure."""
-    for audit in {one.sensitive: one for one in audits}.values():
+    """Say which groups are in no measure, and which have few people."""
+    alone = {one.sensitive: one for one in audits}
+    warn_of_few([(names, one.compared) for names, one in alone.items()], "rates of so few people are mostly chance")
+    for audit in alone.values():
         names = " x ".join(audit.sensitive)
         few = [group for group in audit.left_out if group.note and group.n < min_group]
         if few and not suppress_below:

@@ -29,6 +29,7 @@ _VALUES = re.compile(
 )
 _NA = re.compile(r"pass --na (\w+)")
 _QUOTED = re.compile(r"--(delimiter|encoding) ('[^']*'|\"[^\"]*\")")
+_NUMBER = re.compile(r"--([a-z][a-z0-9-]*) (\d+(?:\.\d+)?)\b")
 _OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)(?: (none)\b)?")
 
 _P = ParamSpec("_P")
@@ -59,6 +60,8 @@ def as_keywords(text: str) -> str:
     "cut it into classes with bins={'age': [EDGE, EDGE]}"
     >>> as_keywords("pass --missing group")
     "pass missing='group'"
+    >>> as_keywords("leave them out with --min-group 30")
+    'leave them out with min_group=30'
     >>> as_keywords("load it with --trust-model if you trust who made it")
     'load it with trust_model=True if you trust who made it'
     """
@@ -66,6 +69,7 @@ def as_keywords(text: str) -> str:
     text = _VALUES.sub(lambda found: f"{found[1].replace('-', '_')}={found[2]!r}", text)
     text = _QUOTED.sub(lambda found: f"{found[1]}={found[2]}", text)
     text = _NA.sub(lambda found: f"pass na=[{found[1]!r}]", text)
+    text = _NUMBER.sub(lambda found: f"{found[1].replace('-', '_')}={found[2]}", text)
     return _OPTION.sub(_keyword, text)
 
 

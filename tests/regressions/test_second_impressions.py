@@ -1,0 +1,83 @@
+"""What users stumbled over who knew the README alone: warnings, and what messages tell them to do."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import justicia
+from justicia.cautions import warn_of_few
+from justicia.collecting import Announcements
+from justicia.speaking import speaking_options
+from tests.regressions.common import audit, people, pipeline
+
+
+def decided(**groups):
+    """One row a person; a group is its number selected and its number of people."""
+    rows = [(name, int(i < k)) for name, (k, n) in groups.items() for i in range(n)]
+    return pd.DataFrame(rows, columns=["sex", "hired"])
+
+
+def of(texts, words):
+    """The one text that holds these words."""
+    (found,) = [text for text in texts if words in text]
+    return found
+
+
+SIZES = {"a": (20, 40), "b": (20, 30), "c": (3, 29), "d": (1, 2), "e": (1, 3), "f": (2, 5)}
+
+
+@pytest.mark.parametrize("tests", [False, True])
+def test_decisions_of_small_groups_are_warned_of(tests):
+    held = justicia.audit_decisions(decided(**SIZES), decision="hired", tests=tests)
+    assert held.warnings == (
+        "4 groups of sex: fewer than 30 people (d (2); e (3); f (5); and 1 more); rates of so few people are mostly "
+        "chance; leave them out of extremes, measures and tests with min_group=30",
+    )
+    with speaking_options():
+        held = justicia.audit_decisions(decided(**SIZES), decision="hired", tests=tests)
+    assert held.warnings[0].endswith("with --min-group 30")
+    quiet = justicia.audit_decisions(decided(**SIZES), decision="hired", min_group=30)
+    assert not any("30 people" in text for text in quiet.warnings)
+    few = justicia.audit_decisions(decided(**SIZES), decision="hired", min_group=4)
+    assert "2 groups of sex: fewer than 30 people (f (5); c (29));" in of(few.warnings, "30 people")
+
+
+def test_suppressed_groups_are_not_named_among_the_small_ones():
+    held = justicia.audit_decisions(decided(**SIZES, g=(4, 20)), decision="hired", suppress_below=10)
+    shown = {one.group["sex"]: one.n for one in held.groupings[0].compared if one.n < 30}
+    assert "d" not in shown
+    for text in held.warnings:
+        assert not any(f"{name} ({n})" in text for name, n in (("d", 2), ("e", 3), ("f", 5)))
+
+
+def test_small_groups_are_named_once_for_all_groupings():
+    table = decided(a=(20, 40), b=(20, 30), c=(3, 29)).assign(race=["x", "y"] * 49 + ["z"])
+    held = justicia.audit_decisions(table, decision="hired", sensitive_features=[["sex"], ["race"]])
+    assert of(held.warnings, "30 people").startswith(
+        "1 group of sex, 1 group of race: fewer than 30 people (z (1); c (29)); "
+    )
+
+
+def test_leaving_out_is_no_advice_where_nothing_is_left_to_compare():
+    held = justicia.audit_decisions(decided(a=(20, 40), b=(3, 9)), decision="hired")
+    assert held.warnings[0].endswith("; audit more rows, or fewer sensitive columns together")
+
+
+@pytest.mark.parametrize("structure", ["tree", "independent", "empirical"])
+def test_small_groups_of_models_are_named(structure):
+    table, _ = people()
+    kept = pd.concat([table[table["sex"] == "M"].head(45), table[table["sex"] == "F"].head(35)])
+    kept = pd.concat([kept, kept.head(4).assign(sex="X")])
+    held = audit(pipeline(), kept, population=structure)
+    text = of(held.warnings, "30 people")
+    assert text.startswith("1 group of sex: fewer than 30 people (X (4)); under the ")
+    assert ("lean on those of other groups" in text) == (structure == "tree")
+    assert text.endswith("with min_group=30")
+    assert not any("30 people" in one for one in audit(pipeline(), kept, population=structure, min_group=30).warnings)
+
+
+def test_no_small_group_no_warning():
+    with Announcements() as said:
+        warn_of_few([(("sex",), ())], "nothing")
+    assert said.warnings == ()
