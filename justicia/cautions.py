@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from justicia import encoders, tables
-    from justicia.comparison import GroupingAudit
-    from justicia.measuring import GroupAudit
+    from justicia.comparison import GroupAudit, GroupingAudit
     from justicia.solvers.interruption import Interruption
 
 __all__ = ["warn_of_few", "warn_of_fit", "warn_of_programs", "warn_of_weakness", "warn_of_width"]

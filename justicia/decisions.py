@@ -39,7 +39,7 @@ from justicia.ranges import judge_with_ranges
 from justicia.solvers import DELTA
 from justicia.speaking import speaks_keywords
 from justicia.streaming_decisions import condense_decisions
-from justicia.tables.outcomes import read_truth
+from justicia.tables.outcomes import possible_labels, read_truth
 from justicia.tables.roles import Truth
 from justicia.tables.weights import Weights, without_weightless
 from justicia.words import counted
@@ -283,6 +283,7 @@ def audit_decisions(
         requirements = as_requirements(require)
         check_sources(requirements)
         named_reference = parse_reference(reference)
+        held = None
         if y is None and are_names(sensitive_features) and (decision is None or isinstance(decision, str)):
             held = condense_decisions(
                 data, decision=decision, score=score, threshold=threshold,
@@ -312,6 +313,8 @@ def audit_decisions(
             words = [] if favorable is None else [str(word) for word in as_list(favorable) or []]
             several = [part.strip() for word in words for part in (word, *word.split(","))]
             truth = read_truth(table, label, [*rules[0].words, *several] or None)
+        elif data is not held:
+            possible_labels(table, found, {decision, score, weight}, rules[0])
         partial = [
             group_people(table, names, edges, missing if layout is None or missing != "error" else "bounds")
             for names in found

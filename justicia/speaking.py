@@ -28,9 +28,9 @@ _VALUES = re.compile(
     r"(error|group|drop|bounds|enumerate|learn|auto|clauses|tree|independent|empirical|sampling|frequency|ll144|none)\b"
 )
 _NA = re.compile(r"pass --na (\w+)")
-_QUOTED = re.compile(r"--(delimiter|encoding) ('[^']*'|\"[^\"]*\")")
+_QUOTED = re.compile(r"--(delimiter|encoding|label) ('[^']*'|\"[^\"]*\")")
 _NUMBER = re.compile(r"--([a-z][a-z0-9-]*) (\d+(?:\.\d+)?)\b")
-_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)(?: (none)\b)?")
+_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)(?: (?:(none)\b|([A-Z]{3,}\b(?!=))))?")
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -62,6 +62,8 @@ def as_keywords(text: str) -> str:
     "pass missing='group'"
     >>> as_keywords("leave them out with --min-group 30")
     'leave them out with min_group=30'
+    >>> as_keywords("pass --label COLUMN"), as_keywords("pass --label 'hired'")
+    ('pass label=COLUMN', "pass label='hired'")
     >>> as_keywords("load it with --trust-model if you trust who made it")
     'load it with trust_model=True if you trust who made it'
     """
@@ -87,6 +89,8 @@ def _keyword(found: re.Match[str]) -> str:
     if name == "population-out":
         return "population_file()"
     keyword = _NAMES.get(name, name.replace("-", "_"))
+    if found[3]:
+        return f"{keyword}={found[3]}"
     return keyword if found.start() == 0 else f"{keyword}=..."
 
 

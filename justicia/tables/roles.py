@@ -15,6 +15,7 @@ import numpy as np
 
 from justicia.errors import GroupingError, LabelError, TableError
 from justicia.tables.repeats import correlation, number_of, of_rows
+from justicia.tables.yes_no import few_values, read_yes_no, same_words
 from justicia.words import counted, did_you_mean, listed, shown, value_text
 
 if TYPE_CHECKING:
@@ -186,18 +187,44 @@ def find_label(
     if len(found) == 1:
         logger.info("label %s is found: the column that holds the model's classes; override with --label", found[0])
         return found[0]
+    free = [name for name in columns if name not in taken]
+    if not found:
+        found = _other_words(frame, free, sorted(wanted))
+        if len(found) == 1:
+            return found[0]
     if not found:
         near = {folded(text) for text in wanted}
-        for name in columns:
-            if name not in taken and _holds_classes(frame[name], near, folded):
+        for name in free:
+            if _holds_classes(frame[name], near, folded):
                 first = value_text(frame[name].dropna().iloc[0])
                 raise LabelError(
                     f"column {name!r} holds {shown(first)!r}, which is no class of the model"
                     f"{did_you_mean(first, sorted(wanted))}; write the label as the model's classes are written"
                 )
     reason = f"{listed(found)} could all be it" if found else "no other column holds the model's classes"
-    logger.info("no label is found (%s): rates that need the true outcome are left out; pass --label", reason)
+    if not found and len(wanted) == 2:
+        two = [name for name in free if len(few_values(frame[name])) == 2]
+        reason += f", {listed(two, 5)} {'has' if len(two) == 1 else 'have'} two values" if two else ""
+    logger.info(
+        "no label is found (%s): rates that need the true outcome are left out; pass --label COLUMN if one holds it",
+        reason,
+    )
     return None
+
+
+def _other_words(frame: pd.DataFrame, names: Sequence[str], classes: list[str]) -> list[str]:
+    """Columns that say yes and no in other words than two classes do; one alone is announced."""
+    if read_yes_no(classes) is None:
+        return []
+    held = {name: few_values(frame[name]) for name in names}
+    found = [name for name, values in held.items() if read_yes_no(values) is not None]
+    if len(found) == 1:
+        logger.info(
+            "label %s is found: the one column that says yes and no (%s), as the model's classes do (%s); override "
+            "with --label",
+            *(found[0], ", ".join(sorted(held[found[0]])), ", ".join(classes)),
+        )
+    return found
 
 
 def folded(text: str) -> str:
@@ -258,17 +285,30 @@ def _meaning(
     if not strange or len(classes) == 1:
         return meaning
     texts = [value_text(held) for held in classes]
+    said = _said(values, texts) if len(strange) == len(values) else None
+    if said is not None and same_words(values, texts):
+        return dict(said)
     near = did_you_mean(strange[0], texts)
     problem = f"label column {name!r} holds {shown(strange[0])!r}, which is no class of the model{near}"
-    if "did you mean" in near:
+    if "did you mean" in near and said is None:
         raise LabelError(f"{problem}; write the label as the model's classes are written")
     if len(values) == len(classes) == 2 and len(strange) == 2:
         found = _by_association(column, values, classes, classify(), table.repeats)
-        if found is not None:
+        if said is not None and (found == said or (found is None and asked)):
+            logger.info("label %s: %s", name, _taken_as(said, texts))
+            return dict(said)
+        if said is not None and not asked:
             logger.info(
-                "label %s is written in other words than the model's classes: by its association with predict, %s is "
-                "taken as %s and %s as %s",
-                *(name, values[0], texts[found[values[0]]], values[1], texts[found[values[1]]]),
+                "label %s is not taken after all: read as yes and no, it %s the model's predict; rates that need the "
+                "true outcome are left out; pass --label %r if it holds it",
+                *(name, "hardly goes with" if found is None else "goes against", name),
+            )
+            return None
+        if found is not None:
+            logger.log(
+                logging.INFO if said is None else logging.WARNING,
+                "label %s is written in other words than the model's classes: by its association with predict, %s",
+                *(name, _taken_as(found, texts)),
             )
             return dict(found)
         problem += ", and its association with predict is too weak to tell which is which"
@@ -276,6 +316,19 @@ def _meaning(
         raise LabelError(f"{problem}; write the label as the model's classes are written")
     logger.info("%s: rates that need the true outcome are left out; pass --label", problem)
     return None
+
+
+def _said(values: Sequence[str], texts: Sequence[str]) -> dict[str, int] | None:
+    """The class that each of two values means when both say yes and no; else None."""
+    said, meant = read_yes_no(values), read_yes_no(texts)
+    if said is None or meant is None:
+        return None
+    position = {yes: texts.index(text) for text, yes in meant.items()}
+    return {value: position[yes] for value, yes in said.items()}
+
+
+def _taken_as(found: dict[str, int], texts: Sequence[str]) -> str:
+    return " and ".join(f"{value} is taken as {texts[position]}" for value, position in found.items())
 
 
 def _by_association(

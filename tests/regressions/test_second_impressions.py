@@ -81,3 +81,30 @@ def test_no_small_group_no_warning():
     with Announcements() as said:
         warn_of_few([(("sex",), ())], "nothing")
     assert said.warnings == ()
+
+
+def test_columns_that_may_be_the_true_outcome_are_offered_beside_decisions():
+    table = decided(a=(20, 40), b=(10, 40)).assign(true=[0, 1] * 40, pay=range(80), area=["n", "s"] * 40)
+    held = justicia.audit_decisions(table, decision="hired")
+    assert held.truth is None
+    assert of(held.announcements, "no label") == (
+        "no label is named: if true holds the true outcome, pass label='true' for true and false positive rates"
+    )
+    two = justicia.audit_decisions(table.assign(more=["no", "yes"] * 40), decision="hired")
+    assert "if one of true, more holds" in of(two.announcements, "no label")
+    named = justicia.audit_decisions(table, decision="hired", label="true")
+    assert not any("no label" in text for text in named.announcements)
+    scored = justicia.audit_decisions(table, score="pay", threshold=30)
+    assert "if one of hired, true holds" in of(scored.announcements, "no label")
+
+
+def test_a_label_of_numbers_beside_a_model_of_truth_values(tmp_path):
+    table, out = people()
+    model = pipeline().fit(table, out == "yes")
+    written = table.assign(hired=(out == "yes").astype(int))
+    written.to_csv(tmp_path / "people.csv", index=False)
+    expected = audit(pipeline(), table.assign(out=out)).by_group
+    for data, stream in ((written, None), (tmp_path / "people.csv", True), (tmp_path / "people.csv", False)):
+        held = audit(model, data, favorable=None, stream=stream)
+        assert held.roles.truth.name == "hired"
+        assert held.by_group["tpr"].tolist() == pytest.approx(expected["tpr"].tolist())
