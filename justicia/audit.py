@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from justicia import encoders, models, solvers, tables
 from justicia.audited import Audit
 from justicia.bootstrap import check_replicates
-from justicia.cautions import warn_of_fit, warn_of_programs, warn_of_weakness, warn_of_width
+from justicia.cautions import warn_of_fit, warn_of_many, warn_of_programs, warn_of_weakness, warn_of_width
 from justicia.choices import ROWS_MISSING_WAYS, check_choices, check_numbers, check_seed
 from justicia.collecting import Announcements
 from justicia.comparison import compare
@@ -291,6 +291,7 @@ def verify(
             tables.group_rows(table.people, names, bins=edges, missing=missing, repeats=table.repeats)
             for names in roles.groupings
         ]
+        warn_of_many(groups)
         strata_of = strata_groupings(table.people, roles.groupings, factors, edges, missing, table.repeats)
         stored = None
         if file is not None:

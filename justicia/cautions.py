@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from justicia import encoders, tables
     from justicia.comparison import GroupAudit, GroupingAudit
     from justicia.solvers.interruption import Interruption
+    from justicia.tables.groups import Grouping
 
-__all__ = ["warn_of_few", "warn_of_fit", "warn_of_programs", "warn_of_weakness", "warn_of_width"]
+__all__ = ["warn_of_few", "warn_of_fit", "warn_of_many", "warn_of_programs", "warn_of_weakness", "warn_of_width"]
 
 logger = logging.getLogger(__name__)
 
 _FEW_PEOPLE = 30
 _WEAK_ASSOCIATION = 0.05
+_MANY_VALUES = 100
 _MOST_NAMED = 3
 _FEWEST_GROUPS = 2
 """That can be compared."""
@@ -154,6 +156,27 @@ def warn_of_few(
     logger.warning(
         "%s: fewer than %d people (%s); %s; %s", ", ".join(counts), _FEW_PEOPLE, "; ".join(shortest), meaning, remedy
     )
+
+
+def warn_of_many(groupings: Sequence[Grouping]) -> None:
+    """Say which sensitive column has so many values that hardly anybody shares one, as a date or a number of a person.
+
+    Parameters
+    ----------
+    groupings : sequence of Grouping
+    """
+    many: dict[str, tuple[int, int]] = {}
+    for grouping in groupings:
+        for place, name in enumerate(grouping.sensitive):
+            values = len({group[place] for group in grouping.groups})
+            many[name] = (values, int(grouping.sizes.sum()))
+    for name, (values, rows) in many.items():
+        if values >= _MANY_VALUES and rows < values * _FEW_PEOPLE:
+            logger.warning(
+                "sensitive column %s has %s values among %s, so hardly anybody is in the same group: name another "
+                "column with --sensitive, or classes of its values in a column of their own (numbers: --bins)",
+                *(repr(name), f"{values:,}", counted(rows, "person", "people")),
+            )
 
 
 def warn_of_weakness(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from justicia import tables
-from justicia.cautions import warn_of_few
+from justicia.cautions import warn_of_few, warn_of_many
 from justicia.choices import check_numbers, check_rows
 from justicia.collecting import Announcements
 from justicia.decision_groups import DecisionGrouping, audit_groups
@@ -319,6 +319,7 @@ def audit_decisions(
             group_people(table, names, edges, missing if layout is None or missing != "error" else "bounds")
             for names in found
         ]
+        warn_of_many([one.grouping for one in partial])
         reference_positions(named_reference, [(one.grouping.sensitive, one.grouping.groups) for one in partial])
         hidden = hidden_groups(partial, rules, truth, suppress_below, table.repeats)
         values = None if weights is None else weights.values

@@ -22,6 +22,7 @@ _NAMES = {"sensitive": "sensitive_features", "id": "identity"}
 _FLAGS = frozenset(
     {"trust-model", "check-fit", "bounds", "tests", "cross-check", "list-numbers", "trust-vectors", "answered"}
 )
+_CUT = re.compile(r"--sensitive (\S+) (?=--bins)")
 _MAPPINGS = re.compile(r"--(bins|one-hot) ([^\s=]+|(\w+ ?)+)=([^\s;:]+)")
 _VALUES = re.compile(
     r"--(missing|search|solver|population|weight-kind|layout|config) "
@@ -58,6 +59,8 @@ def as_keywords(text: str) -> str:
     'sensitive: sex, found by name; override with sensitive_features=...'
     >>> as_keywords("cut it into classes with --bins age=EDGE,EDGE")
     "cut it into classes with bins={'age': [EDGE, EDGE]}"
+    >>> as_keywords("--sensitive age --bins age=25,40")
+    "sensitive_features='age', bins={'age': [25, 40]}"
     >>> as_keywords("pass --missing group")
     "pass missing='group'"
     >>> as_keywords("leave them out with --min-group 30")
@@ -67,6 +70,7 @@ def as_keywords(text: str) -> str:
     >>> as_keywords("load it with --trust-model if you trust who made it")
     'load it with trust_model=True if you trust who made it'
     """
+    text = _CUT.sub(lambda found: f"sensitive_features={found[1]!r}, ", text)
     text = _MAPPINGS.sub(_mapping, text)
     text = _VALUES.sub(lambda found: f"{found[1].replace('-', '_')}={found[2]!r}", text)
     text = _QUOTED.sub(lambda found: f"{found[1]}={found[2]}", text)

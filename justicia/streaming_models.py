@@ -19,8 +19,8 @@ from justicia.given import given_groupings
 from justicia.inputs import Collapsed, collapse_one_hot
 from justicia.tables import Table, assign_roles, find_groupings
 from justicia.tables.condensing import cells_of_rows
+from justicia.tables.labels import find_label, folded
 from justicia.tables.one_hot import collapse
-from justicia.tables.roles import find_label, folded
 from justicia.tables.yes_no import may_say_yes_no, read_yes_no
 from justicia.words import value_text
 

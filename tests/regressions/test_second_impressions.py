@@ -108,3 +108,41 @@ def test_a_label_of_numbers_beside_a_model_of_truth_values(tmp_path):
         held = audit(model, data, favorable=None, stream=stream)
         assert held.roles.truth.name == "hired"
         assert held.by_group["tpr"].tolist() == pytest.approx(expected["tpr"].tolist())
+
+
+def test_ages_are_offered_in_classes():
+    table = decided(a=(20, 40), b=(20, 40)).assign(Age=range(18, 98), wage=range(80))
+    held = justicia.audit_decisions(table, decision="hired")
+    assert of(held.announcements, "sensitive: sex").endswith(
+        "; Age can be one in classes: sensitive_features='Age', bins={'Age': [25, 40, 60]}"
+    )
+    assert "can be one" not in str(justicia.audit_decisions(table, decision="hired", sensitive_features="sex"))
+    with speaking_options(), pytest.raises(justicia.InputError, match=r"--sensitive Age --bins Age=25,40,60$"):
+        justicia.audit_decisions(table.drop(columns="sex"), decision="hired")
+    for column in (["old", "young"] * 40, [20, 30] * 40):
+        held = justicia.audit_decisions(table.assign(Age=column), decision="hired")
+        assert not any("in classes" in text for text in held.announcements)
+    classes = justicia.audit_decisions(
+        table, decision="hired", sensitive_features="Age", bins={"Age": [25, 40, 60]}
+    ).groupings[0]
+    assert sorted(group.n for group in classes.groups) == [8, 15, 20, 37]
+
+
+def test_a_sensitive_column_that_nobody_shares_is_warned_of_in_one_line():
+    born = [f"{1950 + i // 12}-{1 + i % 12:02}-01" for i in range(300)] * 2
+    table = pd.DataFrame({"born": born, "sex": ["f", "m"] * 300, "hired": [0, 1, 1] * 200})
+    held = justicia.audit_decisions(table, decision="hired", sensitive_features=[["born", "sex"], ["born"]])
+    assert of(held.warnings, "hardly anybody").startswith(
+        "sensitive column 'born' has 300 values among 600 people, so hardly anybody is in the same group"
+    )
+    # Many people in each of many groups are no such case.
+    shared = pd.DataFrame({"town": [f"t{i:03}" for i in range(100)] * 30, "hired": [0, 1, 1] * 1000})
+    held = justicia.audit_decisions(shared, decision="hired", sensitive_features="town")
+    assert not any("hardly anybody" in text for text in held.warnings)
+
+
+def test_a_model_is_warned_of_a_sensitive_column_that_nobody_shares():
+    table, _ = people(150)
+    dated = table.assign(day=[f"day {i}" for i in range(150)])
+    held = audit(pipeline(), dated, sensitive_features="day")
+    assert "'day' has 150 values among 150 people" in of(held.warnings, "hardly anybody")
