@@ -36,7 +36,7 @@ from justicia.ranges import judge_with_ranges
 from justicia.remaining import as_mediators, check_mediators, remaining_rates
 from justicia.rows import RowOptions, decided, layout_of, with_ranges
 from justicia.shifting import check_shift, shift_rates
-from justicia.speaking import speaks_keywords
+from justicia.speaking import offers_decisions, speaks_keywords
 from justicia.uncertainty import uncertainty_of
 from justicia.words import counted, listed
 
@@ -53,6 +53,7 @@ logger = logging.getLogger(__name__)
 
 
 @speaks_keywords
+@offers_decisions
 def verify(
     model: Any,
     data: Any,

@@ -148,7 +148,7 @@ def warn_of_few(
     shortest = [f"{shown(', '.join(group.group.values()))} ({group.n})" for group in small[:_MOST_NAMED]]
     if len(small) > _MOST_NAMED:
         shortest.append(f"and {len(small) - _MOST_NAMED:,} more")
-    remedy = f"leave them out of extremes, measures and tests with --min-group {_FEW_PEOPLE}"
+    remedy = f"justicia verify --min-group {_FEW_PEOPLE} leaves them out of extremes, measures and tests"
     if not advise or any(
         len(groups) - len(rare) < _FEWEST_GROUPS for (_, groups), (_, rare) in zip(compared, few, strict=True)
     ):

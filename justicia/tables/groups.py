@@ -12,7 +12,7 @@ import numpy as np
 
 from justicia.errors import GroupingError, TableError
 from justicia.tables.repeats import number_of, tally
-from justicia.words import counted, did_you_mean, listed, value_text
+from justicia.words import comma_hint, counted, did_you_mean, listed, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -243,7 +243,10 @@ def _binned(
     _check_missing(absent, words, missing, repeats)
     text = column[np.isnan(numbers) & ~absent]
     if len(text):
-        raise GroupingError(f"--bins {name}: the column holds {listed(text.unique(), 3)}, which is not a number")
+        raise GroupingError(
+            f"--bins {name}: the column holds {listed(text.unique(), 3)}, which is not a number"
+            f"{comma_hint(text.unique()[:100])}"
+        )
     texts = [value_text(edge) for edge in edges]
     middle = [f"({low}, {high}]" for low, high in pairwise(texts)]
     order = [f"<= {texts[0]}", *middle, f"> {texts[-1]}"]

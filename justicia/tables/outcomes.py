@@ -16,7 +16,7 @@ from justicia.errors import InputError, LabelError, TableError
 from justicia.tables.repeats import number_of
 from justicia.tables.roles import Truth
 from justicia.tables.yes_no import few_values, read_yes_no
-from justicia.words import counted, did_you_mean, listed, shown, value_text
+from justicia.words import comma_hint, counted, did_you_mean, listed, shown, value_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -276,7 +276,8 @@ def read_scores(table: Table, name: str) -> np.ndarray:
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     strange = column[np.isnan(numbers)]
     if len(strange):
-        raise TableError(f"score column {name!r} holds {shown(strange.iloc[0])!r}, which is no number")
+        hint = comma_hint(strange.unique()[:100])
+        raise TableError(f"score column {name!r} holds {shown(strange.iloc[0])!r}, which is no number{hint}")
     return numbers
 
 
