@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -15,14 +15,24 @@ import numpy as np
 from justicia.errors import InputError, LabelError, TableError
 from justicia.tables.repeats import number_of
 from justicia.tables.roles import Truth
-from justicia.words import counted, did_you_mean, listed, shown, value_text
+from justicia.tables.yes_no import few_values, read_yes_no
+from justicia.words import comma_hint, counted, did_you_mean, listed, shown, value_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.tables.reading import Table
 
-__all__ = ["Cut", "Outcomes", "cut_scores", "parse_threshold", "read_decisions", "read_scores", "read_truth"]
+__all__ = [
+    "Cut",
+    "Outcomes",
+    "cut_scores",
+    "parse_threshold",
+    "possible_labels",
+    "read_decisions",
+    "read_scores",
+    "read_truth",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -220,6 +230,38 @@ def read_truth(table: Table, name: str, favorable: Sequence[str] | None) -> Trut
     return Truth(name, positive[codes], known, ", ".join(sorted(good)) or "1")
 
 
+def possible_labels(
+    table: Table, found: Sequence[Sequence[str]], taken: Collection[str | None], outcomes: Outcomes
+) -> None:
+    """Announce the columns that may be the true outcome beside decisions.
+
+    None is taken: nothing says which columns of a table of decisions are about the outcome.
+
+    Parameters
+    ----------
+    table : Table
+    found : sequence of sequence of str
+        Sensitive columns of each grouping.
+    taken : collection of str or None
+        Columns that are something else.
+    outcomes : Outcomes
+    """
+    sensitive = {name for names in found for name in names}
+    decided = set(few_values(table.people[outcomes.name])) if outcomes.threshold is None else set()
+    possible = [
+        str(name)
+        for name in table.people.columns
+        if name not in sensitive and name not in taken and len(texts := few_values(table.people[name])) > 1
+        and (set(texts) == decided or read_yes_no(texts) is not None)
+    ]  # fmt: skip
+    if possible:
+        one = repr(possible[0]) if len(possible) == 1 else "COLUMN"
+        logger.info(
+            "no label is named: if %s%s holds the true outcome, pass --label %s for true and false positive rates",
+            *("one of " if len(possible) > 1 else "", listed(possible, 5), one),
+        )
+
+
 def read_scores(table: Table, name: str) -> np.ndarray:
     """A score as numbers, float64 array of shape (n_rows,).
 
@@ -234,7 +276,8 @@ def read_scores(table: Table, name: str) -> np.ndarray:
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     strange = column[np.isnan(numbers)]
     if len(strange):
-        raise TableError(f"score column {name!r} holds {shown(strange.iloc[0])!r}, which is no number")
+        hint = comma_hint(strange.unique()[:100])
+        raise TableError(f"score column {name!r} holds {shown(strange.iloc[0])!r}, which is no number{hint}")
     return numbers
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from justicia.errors import InputError, MissingDependencyError, TableError
-from justicia.tables.content import Hash, uncompressed
+from justicia.tables.content import COMPRESSED, Hash, uncompressed
 from justicia.tables.csv_text import first_line, parse_csv
 from justicia.tables.dask_source import is_dask_frame
 from justicia.tables.integers import with_finite_integers
@@ -205,7 +205,15 @@ def _read_source(
             frame = _parse_parquet(content)
         else:
             content_plain = uncompressed(content, path.suffix.lower())
-            frame = parse_csv(io.BytesIO(content_plain), na=na, delimiter=delimiter, encoding=encoding, strip=strip)
+            suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in COMPRESSED]
+            frame = parse_csv(
+                io.BytesIO(content_plain),
+                na=na,
+                delimiter=delimiter,
+                encoding=encoding,
+                strip=strip,
+                suffix=suffixes[-1] if suffixes else "",
+            )
     except InputError as error:
         raise type(error)(f"{path.name}: {error}") from error
     return Table(frame, path.name, hashing.hexdigest())
