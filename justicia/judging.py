@@ -180,13 +180,14 @@ def _straddles(requirement: Requirement, verdict: Verdict, grouping: Judged) -> 
         return ""
     found = value_of(requirement, grouping, "simultaneous")
     interval, says = None if found is None else found.value, "the rows leave it anywhere in"
+    how = "sampling, by Clopper-Pearson intervals of all groups together"
     bootstrap: Bootstrap | None = getattr(getattr(grouping, "uncertainty", None), "bootstrap", None)
     drawn = None if bootstrap is None else bootstrap.measures.get(requirement.measure)
     if drawn is not None and requirement.plain:
-        interval, says = drawn, "by the bootstrap it may be anywhere in"
+        interval, says, how = drawn, "by the bootstrap it may be anywhere in", "sampling"
     if interval is None or requirement.judge(Measure(interval)).status != "undecided":
         return ""
-    return f"; {says} [{float(interval.lo):.4f}, {float(interval.hi):.4f}] (sampling), and the limit lies inside"
+    return f"; {says} [{float(interval.lo):.4f}, {float(interval.hi):.4f}] ({how}), and the limit lies inside"
 
 
 def _judge_remaining(requirement: Requirement, grouping: Judged) -> Verdict:
