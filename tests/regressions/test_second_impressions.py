@@ -396,3 +396,29 @@ def test_an_audit_with_a_long_time_limit_says_what_all_answers_may_take():
     assert "there are 6 (3 for each of 2 groupings): at most 150 s" in of(held.announcements, "the time limit")
     held = audit(pipeline(), table, time_limit=25, sensitive_features=[["sex"], ["race"]])
     assert not any("the time limit" in text for text in held.announcements)
+
+
+def test_a_score_that_is_named_as_decision_is_told(tmp_path):
+    table = decided(a=(20, 40), b=(20, 40)).assign(points=range(80))
+    with speaking_options(), pytest.raises(justicia.InputError, match="pass --score points and --threshold"):
+        justicia.audit_decisions(table, decision="points")
+    assert justicia.audit_decisions(table, decision="points", favorable=[3, 4]).groupings[0].groups[0].selected == 2
+
+
+def test_a_number_of_each_person_is_no_group():
+    table = decided(a=(20, 40)).assign(id=range(40), age=range(20, 60))
+    for name, says in (("id", "bins={'id': [EDGE, EDGE]}, or name another column"), ("age", "{'age': [25, 40]}")):
+        with pytest.raises(justicia.InputError) as error:
+            justicia.audit_decisions(table, decision="hired", sensitive_features=name)
+        assert str(error.value).endswith(says)
+
+
+def test_tables_of_similar_names_are_proposed(tmp_path):
+    (tmp_path / "people.csv").write_text("sex,hired\nf,1\n")
+    (tmp_path / "people.pkl").write_bytes(b"")
+    for name, meant in (("peple.csv", "people.csv"), ("people", "people.csv"), ("adlut", "adult")):
+        with pytest.raises(justicia.InputError, match=rf"there is no such file; did you mean {meant}\?"):
+            justicia.audit_decisions(tmp_path / name, decision="hired")
+    for name in ("other.csv", "no/folder/people.csv"):
+        with pytest.raises(justicia.InputError, match=r"there is no such file \(bundled"):
+            justicia.audit_decisions(tmp_path / name, decision="hired")
