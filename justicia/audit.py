@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 from justicia import encoders, models, solvers, tables
 from justicia.audited import Audit
 from justicia.bootstrap import check_replicates
-from justicia.cautions import warn_of_fit, warn_of_many, warn_of_programs, warn_of_weakness, warn_of_width
+from justicia.cautions import (
+    announce_time,
+    warn_of_fit,
+    warn_of_many,
+    warn_of_programs,
+    warn_of_weakness,
+    warn_of_width,
+)
 from justicia.choices import ROWS_MISSING_WAYS, check_choices, check_numbers, check_seed
 from justicia.collecting import Announcements
 from justicia.comparison import compare
@@ -323,6 +330,9 @@ def verify(
             table.repeats if weights is None or weights.values is None else weights.of_population, table.repeats,
             table.sampled,
         )  # fmt: skip
+        parts = len(roles.strata) + 1
+        further = bool(factors) + bool(between) * parts + bool(replicates) + (5 if check_fit and file is None else 0)
+        announce_time(time_limit, len(groups), (2 if radius else 1) * parts + further)
         groupings, first = [], None
         for grouping, position in zip(groups, references, strict=True):
             asked = question.ask(grouping)

@@ -9,6 +9,7 @@ import numpy as np
 
 from justicia.enclosure import EXACT
 from justicia.population.networks.population import GivenNetwork
+from justicia.speaking import speaks_options
 from justicia.tables.repeats import correlation, of_rows
 from justicia.words import counted, shown
 
@@ -20,7 +21,15 @@ if TYPE_CHECKING:
     from justicia.solvers.interruption import Interruption
     from justicia.tables.groups import Grouping
 
-__all__ = ["warn_of_few", "warn_of_fit", "warn_of_many", "warn_of_programs", "warn_of_weakness", "warn_of_width"]
+__all__ = [
+    "announce_time",
+    "warn_of_few",
+    "warn_of_fit",
+    "warn_of_many",
+    "warn_of_programs",
+    "warn_of_weakness",
+    "warn_of_width",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +37,8 @@ _FEW_PEOPLE = 30
 _WEAK_ASSOCIATION = 0.05
 _MANY_VALUES = 100
 _MOST_NAMED = 3
+_LONG_SECONDS = 60
+_HOUR = 3600
 _FEWEST_GROUPS = 2
 """That can be compared."""
 
@@ -117,6 +128,33 @@ def warn_of_fit(groupings: Sequence[GroupingAudit], *, given: bool) -> None:
                 ", ".join(worst.group.values()), worst.population, worst.rows,
                 _advice(grouping.population.structure, given),
             )  # fmt: skip
+
+
+def announce_time(time_limit: float | None, groupings: int, answers: int) -> None:
+    """Say how long all answers may take together, where each has a time limit and that is more than a minute.
+
+    Parameters
+    ----------
+    time_limit : float or None
+        Seconds of one answer.
+    groupings : int
+    answers : int
+        Of each grouping.
+    """
+    total = 0 if time_limit is None else time_limit * groupings * answers
+    if time_limit is None or groupings * answers < 2 or total <= _LONG_SECONDS:
+        return
+    whole = "; --max-time limits the whole command" if speaks_options() else ""
+    logger.info(
+        "the time limit is that of one answer, and there are %s (%s for each of %s): at most %s s (%s) together, "
+        "besides reading and fitting%s",
+        *(f"{groupings * answers:,}", f"{answers:,}", counted(groupings, "grouping")),
+        *(f"{total:,.0f}", _spoken(total), whole),
+    )
+
+
+def _spoken(seconds: float) -> str:
+    return f"{seconds / 60:.1f} minutes" if seconds < _HOUR else f"{seconds / _HOUR:.1f} hours"
 
 
 def warn_of_few(

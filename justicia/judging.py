@@ -182,14 +182,15 @@ def _straddles(requirement: Requirement, verdict: Verdict, grouping: Judged) -> 
         return ""
     found = value_of(requirement, grouping, "simultaneous")
     interval, says = None if found is None else found.value, "finite rows leave it open"
+    how = " (Clopper-Pearson, all groups together)"
     bootstrap: Bootstrap | None = getattr(getattr(grouping, "uncertainty", None), "bootstrap", None)
     drawn = None if bootstrap is None else bootstrap.measures.get(requirement.measure)
     if drawn is not None and requirement.plain:
-        interval, says = drawn, "the bootstrap leaves it open"
+        interval, says, how = drawn, "the bootstrap leaves it open", ""
     if interval is None or requirement.judge(Measure(interval)).status != "undecided":
         return ""
     ends = f"{float(interval.lo):.4f} and {float(interval.hi):.4f}"
-    return f"; sampling: {says} between {ends}, on both sides of the limit"
+    return f"; sampling: {says} between {ends}{how}, on both sides of the limit"
 
 
 def _judge_remaining(requirement: Requirement, grouping: Judged) -> Verdict:

@@ -28,7 +28,7 @@ def did_you_mean(word: object, choices: Iterable[object]) -> str:
 
 
 def _nearest(word: str, texts: list[str]) -> str | None:
-    """The text that a word is a slip of the pen for, or that holds all its words and more; None when none is near."""
+    """The text that a word is a slip of the pen for, that begins with it, or that holds all its words; None if none."""
     from difflib import SequenceMatcher
 
     wanted = _folded(word)
@@ -39,6 +39,7 @@ def _nearest(word: str, texts: list[str]) -> str | None:
         found = _parts(folded)
         held = bool(parts and found) and (parts < found or found < parts)
         held = held and max(map(len, parts & found)) >= _SHORTEST_PART
+        held = held or (len(wanted) >= _SHORTEST_PART and folded.startswith(wanted))
         ratio = SequenceMatcher(None, folded, wanted).ratio()
         if folded and ratio > best and (held or ratio >= _near(len(wanted))):
             best, nearest = ratio, text

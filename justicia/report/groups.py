@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
@@ -11,7 +12,7 @@ from rich.text import Text
 from justicia.words import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from justicia.comparison import GroupAudit, GroupingAudit
     from justicia.enclosure import Enclosure
@@ -23,6 +24,7 @@ __all__ = [
     "SHIFTED",
     "STATISTICAL",
     "group_table",
+    "interval_methods",
     "is_left_out",
     "middle",
     "number",
@@ -207,3 +209,26 @@ def signed(enclosure: Enclosure) -> str:
         return f"{float(enclosure.lo):+.4f}"
     low, high = (math.floor(float(enclosure.lo) * 1e4) / 1e4, math.ceil(float(enclosure.hi) * 1e4) / 1e4)
     return f"{low:+.4f} to {high:+.4f}"
+
+
+def interval_methods(groupings: Iterable[Any]) -> str:
+    """How the intervals of the rows' rates and measures were found, in words.
+
+    Parameters
+    ----------
+    groupings : iterable of GroupingAudit or DecisionGrouping
+    """
+    held = list(groupings)
+    rates = [group.sample_rate.method for one in held for group in one.groups if group.sample_rate is not None]
+    measures = [measure.method for one in held for measure in one.measures.values() if measure.interval is not None]
+    parts = [
+        f"{what}: {_people_names('; '.join(dict.fromkeys(methods)))}{alone}"
+        for what, methods, alone in (("of groups", rates, ", each alone"), ("of measures", measures, ""))
+        if methods
+    ]
+    return "; ".join(parts)
+
+
+def _people_names(method: str) -> str:
+    """The names of people in a method, written so."""
+    return re.sub(r"wilson|clopper|pearson|newcombe|bonferroni|kish", lambda found: found[0].capitalize(), method)

@@ -22,6 +22,7 @@ from justicia.report.groups import (
     SHIFTED,
     STATISTICAL,
     group_table,
+    interval_methods,
     is_left_out,
     number,
     outside,
@@ -196,7 +197,7 @@ def _grouping(
     facts.add_column()
     facts.add_row("most favored", _extreme(grouping.most_favored))
     facts.add_row("least favored", _extreme(grouping.least_favored))
-    facts.add_row("errors", Text(_errors(grouping)))
+    facts.add_row("errors", _errors(grouping))
     few = [group for group in grouping.groups if is_left_out(group.note, group.n)]
     if few:
         why = (few[0].note or "").partition(":")[0]
@@ -267,13 +268,15 @@ def _extreme(extreme: Extreme) -> Text:
     return text
 
 
-def _errors(grouping: GroupingAudit) -> str:
+def _errors(grouping: GroupingAudit) -> Table:
     """The three sources of error, each with its size for the most and the least favored group and disparate impact."""
-    kinds = [
-        f"{kind} {', '.join('-' if size is None else _size(size) for size in sizes.values())}"
-        for kind, sizes in grouping.errors.items()
-    ]
-    return "; ".join(kinds)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    sizes = grouping.errors
+    for heading in ("of", *next(iter(sizes.values()))):
+        table.add_column(heading.replace("_", " "), no_wrap=True)
+    for kind, held in sizes.items():
+        table.add_row(kind, *("-" if size is None else _size(size) for size in held.values()))
+    return table
 
 
 def _size(size: float) -> str:
@@ -368,10 +371,14 @@ def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
     grid.add_column(style="dim")
     grid.add_row("verified", "selection rate, or measure of selection rates, under the population")
     grid.add_row("rows", "the same among the rows; intervals of measures hold for all groups together")
+    methods = interval_methods(audit.groupings)
+    if methods:
+        grid.add_row(percent(audit.confidence), methods)
     grid.add_row(
         "errors",
-        "of most favored, least favored and disparate impact; sampling: at confidence "
-        f"{audit.confidence:g}, for a model not fitted on the rows",
+        "verification: width of the bounds; sampling: how far the interval reaches from the rows' value, at confidence "
+        f"{audit.confidence:g} for all groups together, for a model not fitted on the rows; structure: verified value "
+        "against the rows'",
     )
     if any(grouping.uncertainty.bounds for grouping in audit.groupings):
         for name, claim in CLAIMS.items():

@@ -246,7 +246,9 @@ class CsvSource:
         try:
             line = beginning.partition(b"\n")[0].decode(self._encoding, "replace")
         except (LookupError, ValueError) as error:
-            raise TableError(f"encoding {self._encoding!r} is not known") from error
+            raise TableError(
+                f"encoding {self._encoding!r} is not known: usual ones are utf-8, latin-1, cp1252 and utf-16"
+            ) from error
         if not asked:
             check_delimiter(line)
         return names_in(line, self._delimiter)

@@ -67,7 +67,9 @@ def parse_csv(
     try:
         header = content.partition(b"\n")[0].decode(encoding, "replace")
     except (LookupError, ValueError) as error:
-        raise TableError(f"encoding {encoding!r} is not known") from error
+        raise TableError(
+            f"encoding {encoding!r} is not known: usual ones are utf-8, latin-1, cp1252 and utf-16"
+        ) from error
     if delimiter is None:
         check_delimiter(header)
     frame = _parse(content, separator, encoding, na, False, as_text)

@@ -272,9 +272,10 @@ def _known_values(
         values += [value for value in column.cat.categories if value not in set(values)]
     numeric = all(isinstance(value, (int, float, np.integer, np.floating)) for value in values)
     if numeric and len(values) > MOST_NUMERIC_VALUES:
+        other = "" if says_age(name) else ", or name another column"
         raise GroupingError(
             f"{words} is numeric with {len(values):,} distinct values: cut it into classes with "
-            f"{bins_hint(name, column)}"
+            f"{bins_hint(name, column)}{other}"
         )
     texts = [value_text(value).strip() for value in values]
     order = sorted(set(texts), key=_natural)

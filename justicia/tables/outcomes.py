@@ -36,6 +36,8 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
+_MOST_DECISIONS = 10
+"""A column of more numbers is hardly one of decisions."""
 _ONE, _ZERO = {"1", "1.0", "true", "True"}, {"0", "0.0", "false", "False"}
 _YES, _NO = {"yes", "y", "true", "1"}, {"no", "n", "false", "0"}
 _THRESHOLD = re.compile(r"\s*(>=|<=|>|<|≥|≤)?\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*", re.ASCII | re.IGNORECASE)
@@ -178,6 +180,11 @@ def _favorable_found(table: Table, name: str, texts: Sequence[str]) -> str:
     else:
         found = [text for text in texts if text.casefold() in _YES]
         if len(found) != 1 or not all(text.casefold() in _YES | _NO for text in texts):
+            if len(texts) > _MOST_DECISIONS and table.people[name].dtype.kind in "iuf":
+                raise LabelError(
+                    f"the decision column {name!r} holds {len(texts):,} numbers: if it is a score, pass --score {name} "
+                    "and --threshold in place of --decision; else name favorable ones with --favorable"
+                )
             raise LabelError(
                 f"which outcome in the decision column {name!r} is favorable? pass --favorable with one or more of "
                 f"{listed(texts, 40)}"

@@ -16,7 +16,7 @@ from justicia.tables.dask_source import is_dask_frame
 from justicia.tables.integers import with_finite_integers
 from justicia.tables.repeats import of_rows
 from justicia.tables.sources import BROKEN, check_names
-from justicia.words import listed
+from justicia.words import did_you_mean, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +31,7 @@ __all__ = ["Table", "read_table"]
 logger = logging.getLogger(__name__)
 
 _PARQUET = (".parquet", ".pq")
+_TABLE = {".csv", ".tsv", ".txt", *_PARQUET}
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,8 @@ def _read_source(
         return Table(frame, text, Hash(content).hexdigest(), datasets.describe(data))
     if not path.exists():
         names = listed(datasets.names())
-        raise TableError(f"{text}: there is no such file (bundled data sets are {names})")
+        near = did_you_mean(path.name, [*datasets.names(), *_tables_in(path.parent)]).partition(" (there are")[0]
+        raise TableError(f"{text}: there is no such file{near} (bundled data sets are {names})")
     if not path.is_file():
         raise TableError(f"{text} is not a file")
     try:
@@ -217,6 +219,14 @@ def _read_source(
     except InputError as error:
         raise type(error)(f"{path.name}: {error}") from error
     return Table(frame, path.name, hashing.hexdigest())
+
+
+def _tables_in(folder: Path) -> list[str]:
+    """Names of the files in a folder that may be tables."""
+    try:
+        return sorted(path.name for path in folder.iterdir() if _TABLE & {suffix.lower() for suffix in path.suffixes})
+    except OSError:
+        return []
 
 
 def _parse_parquet(content: bytes) -> pd.DataFrame:

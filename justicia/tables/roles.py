@@ -151,7 +151,7 @@ def find_groupings(table: Table, sensitive: Sequence[Sequence[str]] | None) -> t
                 near = f"; did you mean {listed(members, 5)}?" if members else did_you_mean(name, columns)
                 raise TableError(f"sensitive column {name!r} is not in the table{near}")
         if not groupings or not all(groupings):
-            raise GroupingError("no sensitive column is named: pass --sensitive column or --sensitive column,column")
+            raise GroupingError("no sensitive column is named: pass --sensitive COLUMN or --sensitive COLUMN,COLUMN")
         return groupings
     if table.description is not None:
         found, how = [name for name in table.description.sensitive if name in columns], "by the data set's description"
@@ -160,7 +160,7 @@ def find_groupings(table: Table, sensitive: Sequence[Sequence[str]] | None) -> t
         how = "by name"
     if not found:
         raise GroupingError(
-            "no sensitive column is found by name: pass --sensitive column or --sensitive column,column; "
+            "no sensitive column is found by name: pass --sensitive COLUMN or --sensitive COLUMN,COLUMN; "
             f"the columns are {listed(columns, 60)}{_ages_offered(table, columns, '; ')}"
         )
     offer = _ages_offered(table, columns, "; ") if table.description is None else ""

@@ -205,9 +205,12 @@ def test_bounds_and_bootstrap(capsys, small):
 def test_without_options_the_three_errors_are_named(capsys, small):
     code, out, _ = run(capsys, "verify", "--model", "tree.pkl", "--data", "people.csv", "--json", "a.json")
     assert code == 0
-    (line,) = [line for line in out.splitlines() if "verification 0, 0, 0; sampling 0." in line]
-    assert line.strip().startswith("errors ")
-    assert "; structure 0" in line
+    lines = [line.strip() for line in out.splitlines()]
+    (first,) = [place for place, line in enumerate(lines) if line.startswith("errors ") and "most favored" in line]
+    assert lines[first].split("  ")[-3:] == ["most favored", "least favored", "disparate impact"]
+    assert lines[first + 1].split() == ["verification", "0", "0", "0"]
+    assert [line.split()[0] for line in lines[first + 2 : first + 4]] == ["sampling", "structure"]
+    assert all(len(line.split()) == 4 for line in lines[first + 2 : first + 4])
     (grouping,) = json.loads((small / "a.json").read_text())["groupings"]
     assert grouping["bootstrap"] is None
     assert grouping["bounds"]["confidence_box"]["reason"]["tpr"] == "not asked for: pass --bounds"

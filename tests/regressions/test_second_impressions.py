@@ -14,7 +14,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
 import justicia
-from justicia.cautions import warn_of_few
+from justicia.cautions import announce_time, warn_of_few
 from justicia.collecting import Announcements
 from justicia.errors import ModelFileError, UnsupportedModelError
 from justicia.speaking import speaking_options
@@ -317,6 +317,8 @@ def test_a_group_names_the_sensitive_columns_of_its_formula():
         ("sxe", ["sex", "age"], "sex"),
         ("Gender", ["gender"], "gender"),
         ("gendre", ["gender", "age"], "gender"),
+        ("disparat", ["statistical_parity_difference", "disparate_impact"], "disparate_impact"),
+        ("ag", ["agent"], None),
         ("miller", ["plain", "miller-madow"], "miller-madow"),
         ("", ["a"], None),
         ("..", ["a", ""], None),
@@ -345,3 +347,78 @@ def test_misspelt_names_of_the_package_get_a_proposal():
         with pytest.raises(AttributeError, match=rf"has no attribute '{name}'; did you mean {meant}\?"):
             getattr(justicia, name)
     assert not hasattr(justicia, "_nothing")
+
+
+def test_intervals_are_labelled_by_their_methods():
+    held = justicia.audit_decisions(
+        decided(a=(20, 40), b=(12, 40), c=(15, 40)),
+        decision="hired",
+        require="sample.disparate_impact>=0.8",
+        tests=True,
+    )
+    text = " ".join(held.to_text(200).split())
+    assert "95% interval of groups: Wilson, each alone; of measures: Wilson intervals, simultaneous over groups" in text
+    assert "(sampling, by Clopper-Pearson intervals of all groups together)" in text
+    assert "its interval is of that ratio alone: log-ratio" in text
+    table, _ = people()
+    model = audit(pipeline(), table, require="sample.disparate_impact>=0.8")
+    text = " ".join(model.to_text(200).split())
+    assert "95% interval of groups: Wilson, each alone; of measures: " in text
+    assert "errors of most favored least favored disparate impact verification 0 0 0 sampling" in text
+
+
+@pytest.mark.parametrize(
+    ("limit", "groupings", "answers", "says"),
+    [
+        (None, 3, 3, None),
+        (6, 3, 3, None),
+        (30, 1, 1, None),
+        (20, 3, 1, None),
+        (21, 3, 1, "there are 3 (1 for each of 3 groupings): at most 63 s (1.1 minutes) together"),
+        (30, 3, 3, "there are 9 (3 for each of 3 groupings): at most 270 s (4.5 minutes) together"),
+        (600, 3, 4, "there are 12 (4 for each of 3 groupings): at most 7,200 s (2.0 hours) together"),
+    ],
+)
+def test_what_all_answers_may_take_is_announced(limit, groupings, answers, says):
+    with Announcements() as said:
+        announce_time(limit, groupings, answers)
+    assert len(said.announcements) == (says is not None)
+    assert says is None or says in said.announcements[0]
+    assert "max" not in "".join(said.announcements)
+    with speaking_options(), Announcements() as said:
+        announce_time(limit, groupings, answers)
+        assert says is None or said.announcements[0].endswith("; --max-time limits the whole command")
+
+
+def test_an_audit_with_a_long_time_limit_says_what_all_answers_may_take():
+    table, out = people()
+    held = audit(pipeline(), table, y=out, time_limit=25, sensitive_features=[["sex"], ["race"]])
+    assert "there are 6 (3 for each of 2 groupings): at most 150 s" in of(held.announcements, "the time limit")
+    held = audit(pipeline(), table, time_limit=25, sensitive_features=[["sex"], ["race"]])
+    assert not any("the time limit" in text for text in held.announcements)
+
+
+def test_a_score_that_is_named_as_decision_is_told(tmp_path):
+    table = decided(a=(20, 40), b=(20, 40)).assign(points=range(80))
+    with speaking_options(), pytest.raises(justicia.InputError, match="pass --score points and --threshold"):
+        justicia.audit_decisions(table, decision="points")
+    assert justicia.audit_decisions(table, decision="points", favorable=[3, 4]).groupings[0].groups[0].selected == 2
+
+
+def test_a_number_of_each_person_is_no_group():
+    table = decided(a=(20, 40)).assign(id=range(40), age=range(20, 60))
+    for name, says in (("id", "bins={'id': [EDGE, EDGE]}, or name another column"), ("age", "{'age': [25, 40]}")):
+        with pytest.raises(justicia.InputError) as error:
+            justicia.audit_decisions(table, decision="hired", sensitive_features=name)
+        assert str(error.value).endswith(says)
+
+
+def test_tables_of_similar_names_are_proposed(tmp_path):
+    (tmp_path / "people.csv").write_text("sex,hired\nf,1\n")
+    (tmp_path / "people.pkl").write_bytes(b"")
+    for name, meant in (("peple.csv", "people.csv"), ("people", "people.csv"), ("adlut", "adult")):
+        with pytest.raises(justicia.InputError, match=rf"there is no such file; did you mean {meant}\?"):
+            justicia.audit_decisions(tmp_path / name, decision="hired")
+    for name in ("other.csv", "no/folder/people.csv"):
+        with pytest.raises(justicia.InputError, match=r"there is no such file \(bundled"):
+            justicia.audit_decisions(tmp_path / name, decision="hired")
