@@ -7,7 +7,8 @@
   `most`, the commonest values have one each and the others share the last.
 - Empty cells are a cell, where there are any; words have a cell "(unseen)" besides, which no row of the table is in.
 
-Columns that hold other things, and words of which nearly every row has one of its own, are left out and announced.
+Columns that hold other things, and those whose values are of single persons (`justicia.population.personal`), are left
+out and announced.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ import numpy as np
 
 from justicia.errors import TableError
 from justicia.population.domain import Domain, Feature
+from justicia.population.personal import why_personal
 from justicia.population.tree import coarse_states
-from justicia.words import counted, value_text
+from justicia.tables.plain import is_plain
+from justicia.words import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import pandas as pd
 
@@ -35,12 +38,15 @@ MOST_CELLS = 512
 """Distinct values that have a cell each, unless asked for another number."""
 MISSING, UNSEEN = "(missing)", "(unseen)"
 _LARGEST_WHOLE = 2**53
-_OWN_SHARE = 0.5
-"""Words with more distinct values than this share of the rows are names of people, not features."""
 
 
 def fine_domain(
-    frame: pd.DataFrame, columns: Sequence[str], most: int = MOST_CELLS, *, list_numbers: bool = False
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    most: int = MOST_CELLS,
+    *,
+    list_numbers: bool = False,
+    keep: Collection[str] = (),
 ) -> Domain:
     """Cut columns into cells that are fine enough for models to come.
 
@@ -53,19 +59,29 @@ def fine_domain(
         Cells of a column, at most; missing and unseen values apart.
     list_numbers : bool
         Keep all numbers of a cell, not its smallest and largest alone.
+    keep : collection of str
+        Columns that are features though their values are those of single persons; others are left out.
 
     Raises
     ------
     TableError
         When a column holds infinite numbers.
     """
-    features = [_feature(frame[name], name, most, list_numbers) for name in columns]
+    features = [_feature(frame[name], name, most, list_numbers, keep=name in keep) for name in columns]
     return Domain(tuple(feature for feature in features if feature is not None))
 
 
-def _feature(column: pd.Series[Any], name: str, most: int, list_numbers: bool) -> Feature | None:
+def _feature(column: pd.Series[Any], name: str, most: int, list_numbers: bool, *, keep: bool) -> Feature | None:
     values = column.dropna()
     kind = values.dtype.kind
+    why = why_personal(values, most=most) if is_plain(values) and not keep else None
+    if why is not None:
+        logger.warning(
+            "column %s is left out, for it tells people apart, not kinds of people: %s; if it is a feature and may be "
+            "published, pass --keep %s",
+            *(name, why, name),
+        )
+        return None
     if kind in "iuf" and not _too_large(values):
         return _numbers(name, values, most, list_numbers, holes=len(values) < len(column))
     try:
@@ -76,12 +92,6 @@ def _feature(column: pd.Series[Any], name: str, most: int, list_numbers: bool) -
         logger.warning("column %s is left out: it holds values that are no words, numbers or truth values", name)
         return None
     distinct = distinct[distinct > 0]
-    if len(distinct) > max(most, _OWN_SHARE * len(column)):
-        logger.warning(
-            "column %s is left out: it has %s in %s, so it tells people apart, not kinds of people",
-            *(name, counted(len(distinct), "different value"), counted(len(column), "row")),
-        )
-        return None
     return _words(name, distinct, most, holes=len(values) < len(column))
 
 
