@@ -12,6 +12,7 @@ import numpy as np
 from justicia import encoders, models, population, tables
 from justicia.errors import TableError
 from justicia.inputs import as_list, as_names, collapse_one_hot, columns_for_model, drop_missing, settle_inputs
+from justicia.population.fine_cells import number_of_values
 from justicia.population.personal import why_personal
 from justicia.population.stored import PopulationFile, StoredGrouping, StoredLabel, Table
 from justicia.progress import stage, told
@@ -133,9 +134,10 @@ def personal_columns(domain: Domain, frame: pd.DataFrame) -> list[tuple[str, str
     for feature in domain.features:
         if feature.name not in frame.columns:
             continue
-        why = why_personal(frame[feature.name])
+        counts = number_of_values(frame[feature.name])
+        why = why_personal(counts, len(frame))
         cells = len(feature) if feature.numeric else len(feature.cells)
-        if why is not None and 2 * cells > frame[feature.name].nunique():
+        if why is not None and 2 * cells > len(counts):
             found.append((feature.name, why))
     return found
 

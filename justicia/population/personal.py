@@ -24,7 +24,7 @@ _DATE = re.compile(r"\s*(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3(\d
 _DATES = 0.95
 
 
-def why_personal(column: pd.Series[Any], *, most: int | None = None) -> str | None:
+def why_personal(counts: pd.Series[int], rows: int, most: int | None = None) -> str | None:
     """Why the values of a column are those of single persons; None where they are not, or it cannot be told.
 
     Whole numbers, words: nearly everybody has one of their own, as ids and names are; besides, dates and free text.
@@ -32,32 +32,32 @@ def why_personal(column: pd.Series[Any], *, most: int | None = None) -> str | No
 
     Parameters
     ----------
-    column : Series
+    counts : Series
+        How often each value occurs, by the values.
+    rows : int
+        Of the table, with those whose cell is empty.
     most : int, optional
-        More distinct words than this, and than half the people, are those of persons, too.
+        More distinct words than this, and than half the rows, are those of persons, too.
 
     >>> import pandas as pd
-    >>> why_personal(pd.Series([f"A-{number}" for number in range(1000)]))
+    >>> why_personal(pd.Series([f"A-{number}" for number in range(1000)]).value_counts(), 1000)
     '1,000 of 1,000 people have a value that nobody else has'
-    >>> why_personal(pd.Series(["f", "m"] * 500)) is None
+    >>> why_personal(pd.Series(["f", "m"] * 500).value_counts(), 1000) is None
     True
     """
-    values = column.dropna()
-    if values.dtype.kind == "b" or (values.dtype.kind == "f" and not _whole(values)):
-        return None
-    counts = values.value_counts(sort=False)
-    counts = counts[counts > 0]
-    if len(counts) < _FEWEST:
+    values = counts.index
+    kind = values.dtype.kind
+    if len(counts) < _FEWEST or kind == "b" or (kind == "f" and not _whole(values)):
         return None
     alone, people = int((counts == 1).sum()), int(counts.sum())
-    words = values.dtype.kind not in "iuf"
+    words = kind not in "iuf"
     if alone >= (_WORDS if words else _NUMBERS) * people:
         return f"{alone:,} of {counted(people, 'person', 'people')} have a value that nobody else has"
     if not words:
         return None
-    if most is not None and len(counts) > max(most, _WORDS * len(column)):
-        return f"it has {counted(len(counts), 'different value')} in {counted(len(column), 'row')}"
-    texts = [str(value) for value in counts.index[:2000]]
+    if most is not None and len(counts) > max(most, _WORDS * rows):
+        return f"it has {counted(len(counts), 'different value')} in {counted(rows, 'row')}"
+    texts = [str(value) for value in values[:2000]]
     if np.mean([_DATE.match(text) is not None for text in texts]) >= _DATES:
         return "it holds dates"
     if np.median([len(text.split()) for text in texts]) >= _LONG:
@@ -65,6 +65,6 @@ def why_personal(column: pd.Series[Any], *, most: int | None = None) -> str | No
     return None
 
 
-def _whole(values: pd.Series[Any]) -> bool:
+def _whole(values: pd.Index[Any]) -> bool:
     numbers = values.to_numpy(dtype=np.float64)
-    return bool(len(numbers)) and bool(np.isfinite(numbers).all()) and bool((numbers == np.rint(numbers)).all())
+    return bool(np.isfinite(numbers).all()) and bool((numbers == np.rint(numbers)).all())
