@@ -14,9 +14,9 @@ import numpy as np
 from justicia import tables
 from justicia.choices import MISSING_WAYS
 from justicia.errors import InputError, LabelError, TableError
-from justicia.inputs import as_list, as_names, settle_table, table_with_groups
+from justicia.inputs import are_names, as_list, as_names, settle_sensitive, settle_table, table_with_groups
 from justicia.population import STRUCTURES
-from justicia.population.domain import Domain
+from justicia.population.domain import Domain, Feature
 from justicia.population.fine_cells import MOST_CELLS, fine_domain
 from justicia.population.networks import Network, check_possible, file_of_network, for_columns, read_given
 from justicia.population.networks.mixed import spelled
@@ -25,12 +25,15 @@ from justicia.population.stored import PopulationFile, StoredGrouping, StoredLab
 from justicia.population_for_model import KINDS, fit_to_model, now, personal_columns, stored_label
 from justicia.progress import stage, told
 from justicia.speaking import speaks_keywords
+from justicia.streaming import head_table, large_source
+from justicia.streaming_fit import Batches, PairTallies
 from justicia.tables.one_hot import collapse, settle_one_hot
 from justicia.tallies import Tallies
 from justicia.words import counted, did_you_mean, listed, value_text
 
 if TYPE_CHECKING:
     from justicia.audited import Audit
+    from justicia.watching import Progress
 
 __all__ = ["fit_population", "population_of_audit", "population_of_network", "read_population"]
 
@@ -104,6 +107,8 @@ def fit_population(
     na: Sequence[str] = (),
     delimiter: str | None = None,
     encoding: str = "utf-8",
+    progress: Progress | None = None,
+    stream: bool | None = None,
 ) -> PopulationFile:
     """Fit populations of groups to a table, for models that are not known yet, or to the columns and cells of one.
 
@@ -129,6 +134,9 @@ def fit_population(
         is found by its classes. Its rates under the population are those that `verify` finds without one.
     features, trust_model
         As `justicia.verify` takes them, for the model.
+    progress, stream
+        As `justicia.verify` takes them. Under "tree" and "independent" features and their pairs are counted, however
+        many different people there are.
 
     Returns
     -------
@@ -151,6 +159,8 @@ def fit_population(
     """
     _check_choices(structure, missing, cells)
     if model is not None:
+        if stream:
+            raise InputError("a table is read in batches before there is a model: leave model or stream out")
         if list_numbers or cells != MOST_CELLS or as_names(leave_out):
             raise InputError(
                 "the model's own columns and cells are taken: leave --cells, --list-numbers, --leave-out out"
@@ -160,9 +170,18 @@ def fit_population(
             features=features, one_hot=one_hot, missing=missing, bins=bins, na=na, delimiter=delimiter,
             encoding=encoding, trust_model=trust_model,
         )  # fmt: skip
-    table, named, label = settle_table(
-        data, y, sensitive_features, label=label, na=na, delimiter=delimiter, encoding=encoding, strip=True
-    )
+    reading: dict[str, Any] = {"na": na, "delimiter": delimiter, "encoding": encoding, "strip": True}
+    batches = None
+    if y is None and are_names(sensitive_features):
+        batches = large_source(data, stream=stream, **reading)
+    elif stream:
+        raise InputError("a table is read in batches with columns that are named in it: leave stream out")
+    if batches is None:
+        table, named, label = settle_table(data, y, sensitive_features, label=label, **reading)
+    else:
+        stage("reading the first rows")
+        table = head_table(batches)
+        named, _ = settle_sensitive(sensitive_features, table.frame)
     label = _label_column(table, label)
     given = one_hot if isinstance(one_hot, Mapping) else {}
     exclude = [label] if label is not None else []
@@ -177,21 +196,36 @@ def fit_population(
     if label is not None and any(label in columns for columns in found):
         raise InputError(f"column {label!r} is the label, and a sensitive column is none: name others with --sensitive")
     edges = tables.check_bins(bins or {}, found)
-    if missing == "drop":
-        table, _ = table_with_groups(table, found)
-
-    domain = fine_domain(
-        table.frame, [name for name in names if name not in left_out], cells, list_numbers=list_numbers, keep=kept
-    )
+    tables.check_plain(table.people, [*(name for columns in found for name in columns), label])
+    wanted = [name for name in names if name not in left_out]
+    options: dict[str, Any] = {"list_numbers": list_numbers, "keep": kept}
+    pairs = None
+    if batches is not None:
+        used = [name for name in source if name not in left_out or any(name in columns for columns in found)]
+        used += [label] if label is not None else []
+        rows = Batches(batches, used, held, found, missing == "drop", progress)
+        domain, values = rows.cells(wanted, cells, **options)
+        table, points, pairs = rows.count(structure, domain, values, label, edges, table.description)
+    else:
+        if missing == "drop":
+            table, _ = table_with_groups(table, found)
+        domain = fine_domain(table.frame, wanted, cells, **options)
+        points = domain.points(table.frame)
     if not domain.features:
         raise TableError("no column of the table is left to be a feature of the population")
     told("rows", table=table.source, rows=table.n_read, used=table.n_rows, dropped=table.dropped)
     _announce_cells(domain, cells)
     if label is None:
-        _hint_of_label(table, [name for name in domain.names if not any(name in columns for columns in found)])
-    groups = [tables.group_rows(table.people, columns, bins=edges, missing=missing) for columns in found]
+        own = [feature for feature in domain.features if not any(feature.name in columns for columns in found)]
+        _hint_of_label(own, source[-1])
+    groups = [
+        tables.group_rows(table.people, columns, bins=edges, missing=missing, repeats=table.repeats)
+        for columns in found
+    ]
     outcome, strata = _strata(table, label, favorable)
-    tallies = Tallies(domain, domain.points(table.frame), groups, strata, held)
+    tallies = Tallies(domain, points, groups, strata, held, table.repeats)
+    if pairs is not None:
+        tallies = PairTallies(domain, points, groups, strata, held, table.repeats, pairs=pairs)
     groupings = []
     for grouping in groups:
         stage("fitting the people of %s", " x ".join(grouping.sensitive))
@@ -199,7 +233,7 @@ def fit_population(
         populations |= {kind: tallies.fit(structure, grouping, rows)[0] for kind, rows in strata.items() if rows.any()}
         groupings.append(StoredGrouping(grouping.sensitive, **populations))
     return PopulationFile(
-        domain, tuple(groupings), Table(table.source, table.sha256, len(table.frame), table.dropped),
+        domain, tuple(groupings), Table(table.source, table.sha256, table.n_rows, table.dropped),
         tuple(name for name in source if name not in left_out), outcome, edges, tuple(held), now(),
     )  # fmt: skip
 
@@ -277,16 +311,17 @@ _OUTCOMES = frozenset(
 )
 
 
-def _hint_of_label(table: tables.Table, columns: Sequence[str]) -> None:
+def _hint_of_label(features: Sequence[Feature], last: str) -> None:
     """Say so when a feature looks like the true outcome: of two values, and so called or the last column."""
-    last = str(table.frame.columns[-1])
-    for name in columns:
+    for feature in features:
+        name = feature.name
         words = {name.casefold(), *re.split(r"[^a-z]+", name.casefold())}
-        if (words & _OUTCOMES or name == last) and name in table.frame and table.frame[name].nunique() == 2:
+        held = len(feature) - (feature.unseen is not None) - (feature.missing is not None)
+        if (words & _OUTCOMES or name == last) and held == 2:
             logger.warning(
-                "column %s is taken as a feature, and looks like the true outcome: if it is, pass --label %s (or "
-                "--leave-out %s), for what models are to predict is no feature of theirs",
-                *(name, name, name),
+                "column %s is taken as a feature, and looks like the true outcome: if it is, name it with --label (or "
+                "with --leave-out), for what models are to predict is no feature of theirs",
+                name,
             )
 
 

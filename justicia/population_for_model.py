@@ -97,7 +97,7 @@ def fit_to_model(
         if name not in (as_names(keep) or []):
             raise TableError(
                 f"the model reads column {shown(name)!r}, which tells people apart, not kinds of people: {why}; its "
-                f"cells in a population would publish these values: if they may, pass --keep {shown(name)}"
+                f"cells in a population would publish these values: if they may, name it with --keep"
             )
     groups = [tables.group_rows(table.people, names, bins=edges, missing=missing) for names in roles.groupings]
     tallies = Tallies(domain, points, groups, roles.strata, seen.one_hot)

@@ -10,7 +10,7 @@ import click
 from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
 from justicia.cli.outputs import answer, answering
 from justicia.cli.running import running
-from justicia.progress import stage
+from justicia.progress import Bar, stage
 
 __all__ = ["population", "write_population"]
 
@@ -70,6 +70,11 @@ def write_population(file: Any, target: str) -> str | None:
 )
 @click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
 @click.option("--trust-model", is_flag=True, help="Load whatever a model file holds; runs code of whoever made it.")
+@click.option(
+    "--stream/--no-stream",
+    default=None,
+    help="Read the table in batches; tree and independent need no more than counts.  [default: large files]",
+)
 @table_options
 @click.option("--quiet", is_flag=True, help="Do not announce what was found.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
@@ -82,7 +87,7 @@ def fit(data: str, out: str, quiet: bool, debug: bool, **options: Any) -> None:
     check_target(out, inputs=[data, *([options["model"]] if options["model"] else [])])
     sensitive = [names_of(names) for names in options.pop("sensitive")]
     one_hot = options.pop("one_hot")
-    with announcing(quiet):
+    with announcing(quiet), Bar(not quiet) as bar:
         file = fit_population(
             data,
             sensitive_features=sensitive or None,
@@ -92,6 +97,7 @@ def fit(data: str, out: str, quiet: bool, debug: bool, **options: Any) -> None:
             one_hot=False if one_hot == ("none",) else named_lists(one_hot, "--one-hot"),
             bins=named_lists(options.pop("bins"), "--bins"),
             delimiter=delimiter_of(options.pop("delimiter")),
+            progress=bar.show,
             **options,
         )
         text = write_population(file, out)

@@ -104,8 +104,8 @@ def feature_of(
     if why is not None:
         logger.warning(
             "column %s is left out, for it tells people apart, not kinds of people: %s; if it is a feature and may be "
-            "published, pass --keep %s",
-            *(name, why, name),
+            "published, name it with --keep",
+            *(name, why),
         )
         return None
     holes = counts is not None and int(counts.sum()) < rows
