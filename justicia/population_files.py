@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,29 +14,31 @@ import numpy as np
 from justicia import tables
 from justicia.choices import MISSING_WAYS
 from justicia.errors import InputError, LabelError, TableError
-from justicia.inputs import as_list, as_names, settle_table, table_with_groups
+from justicia.inputs import are_names, as_list, as_names, settle_sensitive, settle_table, table_with_groups
 from justicia.population import STRUCTURES
-from justicia.population.domain import Domain
+from justicia.population.domain import Domain, Feature
 from justicia.population.fine_cells import MOST_CELLS, fine_domain
 from justicia.population.networks import Network, check_possible, file_of_network, for_columns, read_given
 from justicia.population.networks.mixed import spelled
 from justicia.population.networks.population import GivenNetwork
 from justicia.population.stored import PopulationFile, StoredGrouping, StoredLabel, Table
+from justicia.population_for_model import KINDS, fit_to_model, now, personal_columns, stored_label
 from justicia.progress import stage, told
-from justicia.report.times import fixed_time
 from justicia.speaking import speaks_keywords
+from justicia.streaming import head_table, large_source
+from justicia.streaming_fit import Batches, PairTallies
 from justicia.tables.one_hot import collapse, settle_one_hot
 from justicia.tallies import Tallies
 from justicia.words import counted, did_you_mean, listed, value_text
 
 if TYPE_CHECKING:
     from justicia.audited import Audit
+    from justicia.watching import Progress
 
 __all__ = ["fit_population", "population_of_audit", "population_of_network", "read_population"]
 
 logger = logging.getLogger(__name__)
 
-_KINDS = {"favorable": "tpr", "unfavorable": "fpr"}
 _MOST_OUTCOMES = 1_000
 
 
@@ -95,19 +97,27 @@ def fit_population(
     cells: int = MOST_CELLS,
     list_numbers: bool = False,
     leave_out: str | Sequence[str] = (),
+    keep: str | Sequence[str] = (),
+    model: Any = None,
+    features: Sequence[str] | None = None,
+    trust_model: bool = False,
     one_hot: Mapping[str, Sequence[str]] | bool | None = None,
     missing: str = "error",
     bins: Mapping[str, Sequence[Any]] | None = None,
     na: Sequence[str] = (),
     delimiter: str | None = None,
     encoding: str = "utf-8",
+    progress: Progress | None = None,
+    stream: bool | None = None,
 ) -> PopulationFile:
-    """Fit populations of groups to a table, for models that are not known yet.
+    """Fit populations of groups to a table, for models that are not known yet, or to the columns and cells of one.
+
+    Columns whose values are those of single persons (ids, names, dates, free text) are left out, with a warning.
 
     Parameters
     ----------
     data, sensitive_features, y, label, favorable, one_hot, missing, bins, na, delimiter, encoding
-        As `justicia.verify` takes them; the label is described or named, never found by its values.
+        As `justicia.verify` takes them; without a model the label is described or named, never found by its values.
     structure : str
         "auto", "tree", "independent" or "empirical".
     cells : int
@@ -117,6 +127,16 @@ def fit_population(
         Keep all numbers of such cells, for models whose score rises and falls with a column.
     leave_out : str or sequence of str
         Columns that are no features.
+    keep : str or sequence of str
+        Columns that are features though their values are those of single persons.
+    model : fitted classifier, path, or name, optional
+        As `justicia.verify` takes it: the columns that it depends on are the features, in its own cells, and the label
+        is found by its classes. Its rates under the population are those that `verify` finds without one.
+    features, trust_model
+        As `justicia.verify` takes them, for the model.
+    progress, stream
+        As `justicia.verify` takes them. Under "tree" and "independent" features and their pairs are counted, however
+        many different people there are.
 
     Returns
     -------
@@ -138,15 +158,37 @@ def fit_population(
     True
     """
     _check_choices(structure, missing, cells)
-    table, named, label = settle_table(
-        data, y, sensitive_features, label=label, na=na, delimiter=delimiter, encoding=encoding, strip=True
-    )
+    if model is not None:
+        if stream:
+            raise InputError("a table is read in batches before there is a model: leave model or stream out")
+        if list_numbers or cells != MOST_CELLS or as_names(leave_out):
+            raise InputError(
+                "the model's own columns and cells are taken: leave --cells, --list-numbers, --leave-out out"
+            )
+        return fit_to_model(
+            model, data, y, sensitive_features, label=label, favorable=favorable, structure=structure, keep=keep,
+            features=features, one_hot=one_hot, missing=missing, bins=bins, na=na, delimiter=delimiter,
+            encoding=encoding, trust_model=trust_model,
+        )  # fmt: skip
+    reading: dict[str, Any] = {"na": na, "delimiter": delimiter, "encoding": encoding, "strip": True}
+    batches = None
+    if y is None and are_names(sensitive_features):
+        batches = large_source(data, stream=stream, **reading)
+    elif stream:
+        raise InputError("a table is read in batches with columns that are named in it: leave stream out")
+    if batches is None:
+        table, named, label = settle_table(data, y, sensitive_features, label=label, **reading)
+    else:
+        stage("reading the first rows")
+        table = head_table(batches)
+        named, _ = settle_sensitive(sensitive_features, table.frame)
     label = _label_column(table, label)
     given = one_hot if isinstance(one_hot, Mapping) else {}
     exclude = [label] if label is not None else []
     held = settle_one_hot(table.frame, given, search=one_hot is not False, exclude=exclude)
     source = [str(name) for name in table.frame.columns if name not in exclude]
-    left_out = _left_out(leave_out, source)
+    left_out = _named(leave_out, source, "leave-out")
+    kept = _named(keep, source, "keep")
     inside = {column for feature in held for column in feature.columns}
     names = [*(name for name in source if name not in inside), *(feature.name for feature in held)]
     table = replace(table, frame=collapse(table.frame, held))
@@ -154,19 +196,36 @@ def fit_population(
     if label is not None and any(label in columns for columns in found):
         raise InputError(f"column {label!r} is the label, and a sensitive column is none: name others with --sensitive")
     edges = tables.check_bins(bins or {}, found)
-    if missing == "drop":
-        table, _ = table_with_groups(table, found)
-
-    domain = fine_domain(
-        table.frame, [name for name in names if name not in left_out], cells, list_numbers=list_numbers
-    )
+    tables.check_plain(table.people, [*(name for columns in found for name in columns), label])
+    wanted = [name for name in names if name not in left_out]
+    options: dict[str, Any] = {"list_numbers": list_numbers, "keep": kept}
+    pairs = None
+    if batches is not None:
+        used = [name for name in source if name not in left_out or any(name in columns for columns in found)]
+        used += [label] if label is not None else []
+        rows = Batches(batches, used, held, found, missing == "drop", progress)
+        domain, values = rows.cells(wanted, cells, **options)
+        table, points, pairs = rows.count(structure, domain, values, label, edges, table.description)
+    else:
+        if missing == "drop":
+            table, _ = table_with_groups(table, found)
+        domain = fine_domain(table.frame, wanted, cells, **options)
+        points = domain.points(table.frame)
     if not domain.features:
         raise TableError("no column of the table is left to be a feature of the population")
     told("rows", table=table.source, rows=table.n_read, used=table.n_rows, dropped=table.dropped)
     _announce_cells(domain, cells)
-    groups = [tables.group_rows(table.people, columns, bins=edges, missing=missing) for columns in found]
+    if label is None:
+        own = [feature for feature in domain.features if not any(feature.name in columns for columns in found)]
+        _hint_of_label(own, source[-1])
+    groups = [
+        tables.group_rows(table.people, columns, bins=edges, missing=missing, repeats=table.repeats)
+        for columns in found
+    ]
     outcome, strata = _strata(table, label, favorable)
-    tallies = Tallies(domain, domain.points(table.frame), groups, strata, held)
+    tallies = Tallies(domain, points, groups, strata, held, table.repeats)
+    if pairs is not None:
+        tallies = PairTallies(domain, points, groups, strata, held, table.repeats, pairs=pairs)
     groupings = []
     for grouping in groups:
         stage("fitting the people of %s", " x ".join(grouping.sensitive))
@@ -174,8 +233,8 @@ def fit_population(
         populations |= {kind: tallies.fit(structure, grouping, rows)[0] for kind, rows in strata.items() if rows.any()}
         groupings.append(StoredGrouping(grouping.sensitive, **populations))
     return PopulationFile(
-        domain, tuple(groupings), Table(table.source, table.sha256, len(table.frame), table.dropped),
-        tuple(name for name in source if name not in left_out), outcome, edges, tuple(held), _now(),
+        domain, tuple(groupings), Table(table.source, table.sha256, table.n_rows, table.dropped),
+        tuple(name for name in source if name not in left_out), outcome, edges, tuple(held), now(),
     )  # fmt: skip
 
 
@@ -201,17 +260,13 @@ def population_of_audit(audit: Audit) -> PopulationFile:
     people = audit.population.people
     if not isinstance(people, People):
         raise TypeError("an audit's population draws people from its rows")
-    domain = people.observed()
-    table, truth = audit.table, audit.roles.truth
-    label = None
-    if truth is not None:
-        values = {value_text(value) for value in table.people[truth.name].dropna().unique()}
-        favorable = {value_text(value) for value in table.people[truth.name][truth.strata["tpr"]].unique()}
-        favorable = favorable or {truth.words}
-        label = StoredLabel(truth.name, tuple(sorted(favorable)), tuple(sorted(values - favorable)))
+    domain, table = people.observed(), audit.table
+    for name, why in personal_columns(domain, table.frame):
+        logger.warning("the population's cells of column %s publish values of single persons: %s", name, why)
     return PopulationFile(
         domain, tuple(stored), Table(table.source, table.sha256, len(table.frame), table.dropped), people.columns,
-        label, audit.bins, tuple(one for one in audit.one_hot if one.name in domain.names), _now(),
+        stored_label(table, audit.roles.truth), audit.bins,
+        tuple(one for one in audit.one_hot if one.name in domain.names), now(),
     )  # fmt: skip
 
 
@@ -224,13 +279,7 @@ def _names(audit: Audit) -> dict[str, str]:
         and truth is not None
         and truth.words != ", ".join(sorted(file.label.favorable))
     )
-    return {"tpr": "unfavorable", "fpr": "favorable"} if swapped else {kind: name for name, kind in _KINDS.items()}
-
-
-def _now() -> str:
-    fixed = fixed_time()
-    time = datetime.now(UTC).replace(microsecond=0) if fixed is None else fixed
-    return time.isoformat().replace("+00:00", "Z")
+    return {"tpr": "unfavorable", "fpr": "favorable"} if swapped else {kind: name for name, kind in KINDS.items()}
 
 
 def _check_choices(structure: Any, missing: str, cells: Any) -> None:
@@ -256,11 +305,31 @@ def _label_column(table: tables.Table, label: str | None) -> str | None:
     return None
 
 
-def _left_out(leave_out: str | Sequence[str], columns: Sequence[str]) -> set[str]:
-    names = as_names(leave_out) or []
+_OUTCOMES = frozenset(
+    "accepted admitted approval approved class decision default defaulted hire hired income label outcome passed "
+    "result selected target y".split()
+)
+
+
+def _hint_of_label(features: Sequence[Feature], last: str) -> None:
+    """Say so when a feature looks like the true outcome: of two values, and so called or the last column."""
+    for feature in features:
+        name = feature.name
+        words = {name.casefold(), *re.split(r"[^a-z]+", name.casefold())}
+        held = len(feature) - (feature.unseen is not None) - (feature.missing is not None)
+        if (words & _OUTCOMES or name == last) and held == 2:
+            logger.warning(
+                "column %s is taken as a feature, and looks like the true outcome: if it is, name it with --label (or "
+                "with --leave-out), for what models are to predict is no feature of theirs",
+                name,
+            )
+
+
+def _named(given: str | Sequence[str], columns: Sequence[str], option: str) -> set[str]:
+    names = as_names(given) or []
     for name in names:
         if name not in columns:
-            raise TableError(f"--leave-out {name}: there is no such column{did_you_mean(name, columns)}")
+            raise TableError(f"--{option} {name}: there is no such column{did_you_mean(name, columns)}")
     return set(names)
 
 

@@ -10,7 +10,7 @@ import click
 from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
 from justicia.cli.outputs import answer, answering
 from justicia.cli.running import running
-from justicia.progress import stage
+from justicia.progress import Bar, stage
 
 __all__ = ["population", "write_population"]
 
@@ -58,6 +58,23 @@ def write_population(file: Any, target: str) -> str | None:
 )
 @click.option("--list-numbers", is_flag=True, help="Keep all numbers of such cells, for scores that rise and fall.")
 @click.option("--leave-out", metavar="COLUMN,COLUMN", help="Columns that are no features.")
+@click.option(
+    "--keep",
+    metavar="COLUMN,COLUMN",
+    help="Columns that are features though their values are of single persons: ids, names, dates, free text.",
+)
+@click.option(
+    "--model",
+    metavar="FILE|NAME",
+    help="A model: the columns that it depends on are the features, in its cells, and the label is found as by verify.",
+)
+@click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
+@click.option("--trust-model", is_flag=True, help="Load whatever a model file holds; runs code of whoever made it.")
+@click.option(
+    "--stream/--no-stream",
+    default=None,
+    help="Read the table in batches; tree and independent need no more than counts.  [default: large files]",
+)
 @table_options
 @click.option("--quiet", is_flag=True, help="Do not announce what was found.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
@@ -67,17 +84,20 @@ def fit(data: str, out: str, quiet: bool, debug: bool, **options: Any) -> None:
     from justicia.population_files import fit_population
     from justicia.writing import check_target
 
-    check_target(out, inputs=(data,))
+    check_target(out, inputs=[data, *([options["model"]] if options["model"] else [])])
     sensitive = [names_of(names) for names in options.pop("sensitive")]
     one_hot = options.pop("one_hot")
-    with announcing(quiet):
+    with announcing(quiet), Bar(not quiet) as bar:
         file = fit_population(
             data,
             sensitive_features=sensitive or None,
             leave_out=names_of(options.pop("leave_out")) or (),
+            keep=names_of(options.pop("keep")) or (),
+            features=names_of(options.pop("features")),
             one_hot=False if one_hot == ("none",) else named_lists(one_hot, "--one-hot"),
             bins=named_lists(options.pop("bins"), "--bins"),
             delimiter=delimiter_of(options.pop("delimiter")),
+            progress=bar.show,
             **options,
         )
         text = write_population(file, out)

@@ -7,7 +7,8 @@
   `most`, the commonest values have one each and the others share the last.
 - Empty cells are a cell, where there are any; words have a cell "(unseen)" besides, which no row of the table is in.
 
-Columns that hold other things, and words of which nearly every row has one of its own, are left out and announced.
+Columns that hold other things, and those whose values are of single persons (`justicia.population.personal`), are left
+out and announced.
 """
 
 from __future__ import annotations
@@ -19,15 +20,17 @@ import numpy as np
 
 from justicia.errors import TableError
 from justicia.population.domain import Domain, Feature
+from justicia.population.personal import why_personal
 from justicia.population.tree import coarse_states
-from justicia.words import counted, value_text
+from justicia.tables.plain import is_plain
+from justicia.words import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import pandas as pd
 
-__all__ = ["MISSING", "MOST_CELLS", "UNSEEN", "fine_domain"]
+__all__ = ["MISSING", "MOST_CELLS", "UNSEEN", "feature_of", "fine_domain", "number_of_values"]
 
 logger = logging.getLogger(__name__)
 
@@ -35,12 +38,15 @@ MOST_CELLS = 512
 """Distinct values that have a cell each, unless asked for another number."""
 MISSING, UNSEEN = "(missing)", "(unseen)"
 _LARGEST_WHOLE = 2**53
-_OWN_SHARE = 0.5
-"""Words with more distinct values than this share of the rows are names of people, not features."""
 
 
 def fine_domain(
-    frame: pd.DataFrame, columns: Sequence[str], most: int = MOST_CELLS, *, list_numbers: bool = False
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    most: int = MOST_CELLS,
+    *,
+    list_numbers: bool = False,
+    keep: Collection[str] = (),
 ) -> Domain:
     """Cut columns into cells that are fine enough for models to come.
 
@@ -53,47 +59,74 @@ def fine_domain(
         Cells of a column, at most; missing and unseen values apart.
     list_numbers : bool
         Keep all numbers of a cell, not its smallest and largest alone.
+    keep : collection of str
+        Columns that are features though their values are those of single persons; others are left out.
 
     Raises
     ------
     TableError
         When a column holds infinite numbers.
     """
-    features = [_feature(frame[name], name, most, list_numbers) for name in columns]
+    features = []
+    for name in columns:
+        column = frame[name]
+        counts = number_of_values(column) if is_plain(column) else None
+        features.append(feature_of(name, counts, len(column), most, list_numbers=list_numbers, keep=name in keep))
     return Domain(tuple(feature for feature in features if feature is not None))
 
 
-def _feature(column: pd.Series[Any], name: str, most: int, list_numbers: bool) -> Feature | None:
-    values = column.dropna()
-    kind = values.dtype.kind
-    if kind in "iuf" and not _too_large(values):
-        return _numbers(name, values, most, list_numbers, holes=len(values) < len(column))
-    try:
-        distinct = values.value_counts(sort=False)
-    except TypeError:
-        distinct = None
-    if distinct is None or not all(isinstance(value, (str, bool, int, float, np.bool_)) for value in distinct.index):
-        logger.warning("column %s is left out: it holds values that are no words, numbers or truth values", name)
-        return None
-    distinct = distinct[distinct > 0]
-    if len(distinct) > max(most, _OWN_SHARE * len(column)):
+def number_of_values(column: pd.Series[Any]) -> pd.Series[int]:
+    """How often each value of a column occurs, by the values; empty cells are left out."""
+    counts = column.value_counts(sort=False)
+    if isinstance(counts.index.dtype, np.dtype) and counts.index.dtype.kind in "iuf":
+        return counts
+    held = counts[counts > 0]
+    # Categories are words, whatever stands in them.
+    return held.set_axis(held.index.astype(object)) if column.dtype == "category" else held
+
+
+def feature_of(
+    name: str, counts: pd.Series[int] | None, rows: int, most: int, *, list_numbers: bool = False, keep: bool = False
+) -> Feature | None:
+    """The cells of one column; None where it is left out, which is announced.
+
+    Parameters
+    ----------
+    name : str
+    counts : Series, optional
+        As `number_of_values` has them; None for a column of lists.
+    rows : int
+        Of the table, with those whose cell is empty.
+    most, list_numbers, keep
+        As `fine_domain` has them.
+    """
+    why = why_personal(counts, rows, most) if counts is not None and not keep else None
+    if why is not None:
         logger.warning(
-            "column %s is left out: it has %s in %s, so it tells people apart, not kinds of people",
-            *(name, counted(len(distinct), "different value"), counted(len(column), "row")),
+            "column %s is left out, for it tells people apart, not kinds of people: %s; if it is a feature and may be "
+            "published, name it with --keep",
+            *(name, why),
         )
         return None
-    return _words(name, distinct, most, holes=len(values) < len(column))
+    holes = counts is not None and int(counts.sum()) < rows
+    if counts is not None and counts.index.dtype.kind in "iuf" and not _too_large(counts.index):
+        return _numbers(name, counts, most, list_numbers, holes=holes)
+    if counts is None or not all(isinstance(value, (str, bool, int, float, np.bool_)) for value in counts.index):
+        logger.warning("column %s is left out: it holds values that are no words, numbers or truth values", name)
+        return None
+    return _words(name, counts, most, holes=holes)
 
 
-def _too_large(values: pd.Series[Any]) -> bool:
+def _too_large(values: pd.Index[Any]) -> bool:
     """Whether whole numbers are too large to be told apart as floats."""
     if values.dtype.kind not in "iu" or not len(values):
         return False
     return max(abs(int(values.max())), abs(int(values.min()))) > _LARGEST_WHOLE
 
 
-def _numbers(name: str, values: pd.Series[Any], most: int, list_numbers: bool, *, holes: bool) -> Feature | None:
-    numbers, totals = np.unique(values.to_numpy(dtype=np.float64), return_counts=True)
+def _numbers(name: str, counts: pd.Series[int], most: int, list_numbers: bool, *, holes: bool) -> Feature | None:
+    numbers, places = np.unique(counts.index.to_numpy(dtype=np.float64), return_inverse=True)
+    totals = np.bincount(places, weights=counts.to_numpy(dtype=np.float64), minlength=len(numbers)).astype(np.int64)
     if np.isinf(numbers).any():
         raise TableError(f"column {name!r} holds infinite numbers: remove these rows, or leave the column out")
     numbers = numbers + 0.0  # -0.0 and 0.0 are one number

@@ -13,7 +13,7 @@ bin only, and must not leak out of it. Cells that no row holds keep probability 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -88,7 +88,15 @@ def fit_tree(
     return NetworkPopulation("tree", domain, sensitive, counts.group_keys, rows, tuple(nodes))
 
 
-def all_states(counts: Counts, domain: Domain, most: int) -> list[np.ndarray]:
+class Totals(Protocol):
+    """What states are made of."""
+
+    def totals(self, feature: int) -> np.ndarray:
+        """People in each cell of a feature, int array of shape (n_cells,)."""
+        ...
+
+
+def all_states(counts: Totals, domain: Domain, most: int) -> list[np.ndarray]:
     """For each feature the state of each cell, as `coarse_states` has it."""
     return [
         coarse_states(counts.totals(i), feature.numeric, most, apart=feature.missing)
