@@ -25,7 +25,7 @@ _FLAGS = frozenset(
     {"trust-model", "check-fit", "bounds", "tests", "cross-check", "list-numbers", "trust-vectors", "answered"}
 )
 _CUT = re.compile(r"--sensitive (\S+) (?=--bins)")
-_MAPPINGS = re.compile(r"--(bins|one-hot) ([^\s=]+|(\w+ ?)+)=([^\s;:]+)")
+_MAPPINGS = re.compile(r"--(bins|one-hot) ([^\s=]+|(\w+ ?)+)=([^\s;:]+?)(?=,?(?:[\s;:]|$))")
 _VALUES = re.compile(
     r"--(missing|search|solver|population|weight-kind|layout|config) "
     r"(error|group|drop|bounds|enumerate|learn|auto|clauses|tree|independent|empirical|sampling|frequency|ll144|none)\b"
@@ -61,6 +61,8 @@ def as_keywords(text: str) -> str:
     'sensitive: sex, found by name; override with sensitive_features=...'
     >>> as_keywords("cut it into classes with --bins age=EDGE,EDGE")
     "cut it into classes with bins={'age': [EDGE, EDGE]}"
+    >>> as_keywords("pass --bins age=25,40, or name another column")
+    "pass bins={'age': [25, 40]}, or name another column"
     >>> as_keywords("--sensitive age --bins age=25,40")
     "sensitive_features='age', bins={'age': [25, 40]}"
     >>> as_keywords("pass --missing group")

@@ -358,7 +358,7 @@ def test_intervals_are_labelled_by_their_methods():
     )
     text = " ".join(held.to_text(200).split())
     assert "95% interval of groups: Wilson, each alone; of measures: Wilson intervals, simultaneous over groups" in text
-    assert "(sampling, by Clopper-Pearson intervals of all groups together)" in text
+    assert "(Clopper-Pearson, all groups together), on both sides of the limit" in text
     assert "its interval is of that ratio alone: log-ratio" in text
     table, _ = people()
     model = audit(pipeline(), table, require="sample.disparate_impact>=0.8")
