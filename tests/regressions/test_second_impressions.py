@@ -193,9 +193,8 @@ def test_models_that_are_not_encoded_are_audited_by_their_decisions(model):
         justicia.verify(model, table, sensitive_features="sex")
     assert "--decisions FILE --decision COLUMN in place of the model" in str(error.value)
     # What the message says is what works.
-    held = justicia.audit_decisions(
-        table, decision=model.predict(table[["age", "pay"]]), favorable="yes", sensitive_features="sex"
-    )
+    given = model.predict(table[["age", "pay"]])
+    held = justicia.audit_decisions(table, decision=given, favorable=given[0], sensitive_features="sex")
     assert held.groupings[0].sensitive == ("sex",)
 
 
