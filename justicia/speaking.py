@@ -25,7 +25,7 @@ _FLAGS = frozenset(
     {"trust-model", "check-fit", "bounds", "tests", "cross-check", "list-numbers", "trust-vectors", "answered"}
 )
 _CUT = re.compile(r"--sensitive (\S+) (?=--bins)")
-_MAPPINGS = re.compile(r"--(bins|one-hot) ([^\s=]+|(\w+ ?)+)=([^\s;:]+?)(?=,?(?:[\s;:]|$))")
+_MAPPINGS = re.compile(r"--(bins|one-hot) ([^\s=]+|(\w+ ?)+)=([^\s;:]*[^\s;:,])")
 _VALUES = re.compile(
     r"--(missing|search|solver|population|weight-kind|layout|config) "
     r"(error|group|drop|bounds|enumerate|learn|auto|clauses|tree|independent|empirical|sampling|frequency|ll144|none)\b"

@@ -33,7 +33,7 @@ def _nearest(word: str, texts: list[str]) -> str | None:
 
     wanted = _folded(word)
     parts = _parts(wanted)
-    best, nearest = 0.0, None
+    best, nearest = (0.0, ""), None
     for text in texts:
         folded = _folded(text)
         found = _parts(folded)
@@ -41,8 +41,8 @@ def _nearest(word: str, texts: list[str]) -> str | None:
         held = held and max(map(len, parts & found)) >= _SHORTEST_PART
         held = held or (len(wanted) >= _SHORTEST_PART and folded.startswith(wanted))
         ratio = SequenceMatcher(None, folded, wanted).ratio()
-        if folded and ratio > best and (held or ratio >= _near(len(wanted))):
-            best, nearest = ratio, text
+        if folded and (ratio, folded) > best and (held or ratio >= _near(len(wanted))):
+            best, nearest = (ratio, folded), text
     return nearest
 
 

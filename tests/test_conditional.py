@@ -139,7 +139,7 @@ def people():
 
 def test_strata_of_a_number_need_bins_and_stand_in_order(people):
     model, frame = people
-    with pytest.raises(GroupingError, match=r"factor 'age' is numeric .* bins=\{'age': \[EDGE, EDGE\]\}"):
+    with pytest.raises(GroupingError, match=r"factor 'age' is numeric .* bins=\{'age': \[25, 40, 60\]\}"):
         justicia.verify(model, frame, sensitive_features="sex", label="y", given="age")
     audit = justicia.verify(model, frame, sensitive_features="sex", label="y", given="age", bins={"age": [25, 40]})
     assert list(audit.by_stratum.index) == ["<= 25", "(25, 40]", "> 40"]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.errors import TableError
-from justicia.words import counted, listed, shown, value_text
+from justicia.words import counted, did_you_mean, listed, shown, value_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,7 +128,9 @@ class Condition:
 
     def __post_init__(self) -> None:
         if self.test not in (*_COMPARISONS, "in", "missing"):
-            raise ValueError(f"no test is called {self.test!r}")
+            raise ValueError(
+                f"no test is called {self.test!r}{did_you_mean(self.test, (*_COMPARISONS, 'in', 'missing'))}"
+            )
         if self.test in _COMPARISONS and not np.isfinite(self.number):
             raise ValueError(f"{self.column!r} cannot be compared with {self.number}")
 

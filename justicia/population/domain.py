@@ -119,9 +119,10 @@ class Feature:
             strange = np.isnan(numbers) & ~values.isna().to_numpy()
             if strange.any():
                 words = values[strange].unique()
+                few = [repr(word) if "," in str(word) else word for word in words[:3]]
                 hint = comma_hint(words[:100]) or "; if such words mean missing, name them with --na"
                 raise TableError(
-                    f"column {self.name!r} holds {listed(repr(word) for word in words[:3])} in "
+                    f"column {self.name!r} holds {listed(few)} in "
                     f"{counted(number_of(strange, repeats), 'row')}, and the model takes it as a number{hint}"
                 ) from None
         edges = np.zeros(0) if self.edges is None else self.edges

@@ -193,8 +193,8 @@ def test_models_that_are_not_encoded_are_audited_by_their_decisions(model):
         justicia.verify(model, table, sensitive_features="sex")
     assert "--decisions FILE --decision COLUMN in place of the model" in str(error.value)
     # What the message says is what works.
-    decided_by_it = model.predict(table[["age", "pay"]])
-    held = justicia.audit_decisions(table, decision=decided_by_it, favorable=decided_by_it[0], sensitive_features="sex")
+    given = model.predict(table[["age", "pay"]])
+    held = justicia.audit_decisions(table, decision=given, favorable=given[0], sensitive_features="sex")
     assert held.groupings[0].sensitive == ("sex",)
 
 
