@@ -17,7 +17,9 @@ CORPUS = Path(__file__).parent / "corpus"
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="TARGET|all…")
-@click.option("--minutes", type=click.FloatRange(min=0), default=20.0, show_default=True, help="Of each target.")
+@click.option(
+    "--minutes", type=click.FloatRange(min=0), default=20.0, show_default=True, help="Of computing, of each target."
+)
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--corpus", type=click.Path(path_type=Path), default=CORPUS, show_default="fuzzing/corpus")
 @click.option("--log", type=click.Path(path_type=Path), help="Lines of JSON go there, after those that it holds.")

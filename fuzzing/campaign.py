@@ -30,6 +30,18 @@ def corpus_of(folder: Path) -> list[bytes]:
     return [path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()]
 
 
+class _Spent:
+    """Seconds of computing since it was made, here and in a reader's process."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._before = worker.seconds + time.process_time()
+
+    @property
+    def seconds(self) -> float:
+        return self._worker.seconds + time.process_time() - self._before
+
+
 @dataclass
 class Campaign:
     """Inputs of one target.
@@ -60,6 +72,7 @@ class Campaign:
         ----------
         worker : Worker
         seconds : float or None
+            Of computing, here and in the reader's process, so that a busy machine reads as much.
         inputs : int or None
         first : int or None
             Inputs of the corpus that are read first; all by default.
@@ -72,9 +85,10 @@ class Campaign:
         lines: set[str] = set()
         worker.start()
         started = said = time.monotonic()
+        spent = _Spent(worker)
         self._say("start", seed=self.seed, known=len(known))
         pending = known[:first]
-        while (seconds is None or time.monotonic() - started < seconds) and (inputs is None or self.n_read < inputs):
+        while (seconds is None or spent.seconds < seconds) and (inputs is None or self.n_read < inputs):
             fresh = not pending
             content = self._new(rng, held, good) if fresh else pending.pop(0)
             traced = fresh and rng.randrange(_TRACED) == 0
@@ -91,8 +105,8 @@ class Campaign:
             seen.add(outcome.key)
             if time.monotonic() - said > _EVERY:
                 said = time.monotonic()
-                self._progress(started, len(held) + len(good), seen, lines, worker)
-        self._progress(started, len(held) + len(good), seen, lines, worker, kind="end")
+                self._progress(started, len(held) + len(good), seen, lines, worker, spent)
+        self._progress(started, len(held) + len(good), seen, lines, worker, spent, kind="end")
 
     @property
     def n_read(self) -> int:
@@ -129,12 +143,19 @@ class Campaign:
         return place
 
     def _progress(
-        self, started: float, n_kept: int, seen: set[str], lines: set[str], worker: Worker, kind: str = "progress"
+        self,
+        started: float,
+        n_kept: int,
+        seen: set[str],
+        lines: set[str],
+        worker: Worker,
+        spent: _Spent,
+        kind: str = "progress",
     ) -> None:
         self._say(
             kind,
             seconds=round(time.monotonic() - started, 1),
-            computing=round(worker.seconds, 1),
+            computing=round(spent.seconds, 1),
             inputs=self.n_read,
             outcomes=dict(self.counts),
             corpus=n_kept,

@@ -27,7 +27,7 @@ def rows(lines: list[str]) -> dict[str, dict[str, Any]]:
         if "inputs" in run:
             one = held.setdefault(run["target"], {"inputs": 0, "seconds": 0.0, "outcomes": Counter()})
             one["inputs"] += run["inputs"]
-            one["seconds"] += run["seconds"]
+            one["seconds"] += run["computing"]
             one["outcomes"].update(run["outcomes"])
     return held
 
@@ -35,7 +35,7 @@ def rows(lines: list[str]) -> dict[str, dict[str, Any]]:
 def table(lines: list[str]) -> str:
     """The table as Markdown."""
     made = [
-        "| target | inputs | minutes | read | refused | mismatch | faulty inputs |",
+        "| target | inputs | minutes of computing | read | refused | mismatch | faulty inputs |",
         "|---|---|---|---|---|---|---|",
     ]
     for name, one in sorted(rows(lines).items()):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from justicia._version import __version__
 from justicia.errors import EncodingMismatchError, InputError, JusticiaError
+from justicia.words import did_you_mean
 
 if TYPE_CHECKING:
     from justicia.audit import verify
@@ -67,7 +68,8 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(_LAZY[name]), name)
     if name in _PACKAGES:
         return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    near = "" if name.startswith("_") else did_you_mean(name, [*__all__, *_PACKAGES])
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{near}")
 
 
 def __dir__() -> list[str]:

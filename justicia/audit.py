@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 from justicia import encoders, models, solvers, tables
 from justicia.audited import Audit
 from justicia.bootstrap import check_replicates
-from justicia.cautions import warn_of_fit, warn_of_programs, warn_of_weakness, warn_of_width
+from justicia.cautions import (
+    announce_time,
+    warn_of_fit,
+    warn_of_many,
+    warn_of_programs,
+    warn_of_weakness,
+    warn_of_width,
+)
 from justicia.choices import ROWS_MISSING_WAYS, check_choices, check_numbers, check_seed
 from justicia.collecting import Announcements
 from justicia.comparison import compare
@@ -37,7 +44,7 @@ from justicia.ranges import judge_with_ranges
 from justicia.remaining import as_mediators, check_mediators, remaining_rates
 from justicia.rows import RowOptions, decided, layout_of, with_ranges
 from justicia.shifting import check_shift, shift_rates
-from justicia.speaking import speaks_keywords
+from justicia.speaking import offers_decisions, speaks_keywords
 from justicia.uncertainty import uncertainty_of
 from justicia.words import counted, listed
 
@@ -54,6 +61,7 @@ logger = logging.getLogger(__name__)
 
 
 @speaks_keywords
+@offers_decisions
 def verify(
     model: Any,
     data: Any,
@@ -296,6 +304,7 @@ def verify(
             tables.group_rows(table.people, names, bins=edges, missing=missing, repeats=table.repeats)
             for names in roles.groupings
         ]
+        warn_of_many(groups)
         strata_of = strata_groupings(table.people, roles.groupings, factors, edges, missing, table.repeats)
         stored = None
         if file is not None:
@@ -321,6 +330,9 @@ def verify(
             table.repeats if weights is None or weights.values is None else weights.of_population, table.repeats,
             table.sampled,
         )  # fmt: skip
+        parts = len(roles.strata) + 1
+        further = bool(factors) + bool(between) * parts + bool(replicates) + (5 if check_fit and file is None else 0)
+        announce_time(time_limit, len(groups), (2 if radius else 1) * parts + further)
         groupings, first = [], None
         for grouping, position in zip(groups, references, strict=True):
             asked = question.ask(grouping)
@@ -358,7 +370,9 @@ def verify(
                 None if weights is None else weights.values, min_group, tests, remaining,
             )  # fmt: skip
             groupings.append(replace(compared, cross_check=checked))
-        warn_of_weakness(groupings, roles, check, asked=inputs.label is not None, repeats=table.repeats)
+        warn_of_weakness(
+            groupings, roles, check, asked=inputs.label is not None, repeats=table.repeats, min_group=min_group
+        )
         warn_of_few_counted(groupings)
         warn_of_programs(groupings)
         warn_of_width(groupings, tolerance, time_limit, interruption=question.effort.interruption)

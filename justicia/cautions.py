@@ -9,6 +9,7 @@ import numpy as np
 
 from justicia.enclosure import EXACT
 from justicia.population.networks.population import GivenNetwork
+from justicia.speaking import speaks_options
 from justicia.tables.repeats import correlation, of_rows
 from justicia.words import counted, shown
 
@@ -16,15 +17,30 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from justicia import encoders, tables
-    from justicia.comparison import GroupingAudit
+    from justicia.comparison import GroupAudit, GroupingAudit
     from justicia.solvers.interruption import Interruption
+    from justicia.tables.groups import Grouping
 
-__all__ = ["warn_of_fit", "warn_of_programs", "warn_of_weakness", "warn_of_width"]
+__all__ = [
+    "announce_time",
+    "warn_of_few",
+    "warn_of_fit",
+    "warn_of_many",
+    "warn_of_programs",
+    "warn_of_weakness",
+    "warn_of_width",
+]
 
 logger = logging.getLogger(__name__)
 
 _FEW_PEOPLE = 30
 _WEAK_ASSOCIATION = 0.05
+_MANY_VALUES = 100
+_MOST_NAMED = 3
+_LONG_SECONDS = 60
+_HOUR = 3600
+_FEWEST_GROUPS = 2
+"""That can be compared."""
 
 
 def warn_of_width(
@@ -114,11 +130,91 @@ def warn_of_fit(groupings: Sequence[GroupingAudit], *, given: bool) -> None:
             )  # fmt: skip
 
 
-def _number_of_small(grouping: GroupingAudit) -> int:
-    """Groups that are compared and have few people in the population."""
-    compared = None if grouping.evidence.verified is None else grouping.evidence.verified.compared
-    few = np.flatnonzero(grouping.population.sizes < _FEW_PEOPLE).tolist()
-    return sum(compared is None or i in compared for i in few)
+def announce_time(time_limit: float | None, groupings: int, answers: int) -> None:
+    """Say how long all answers may take together, where each has a time limit and that is more than a minute.
+
+    Parameters
+    ----------
+    time_limit : float or None
+        Seconds of one answer.
+    groupings : int
+    answers : int
+        Of each grouping.
+    """
+    total = 0 if time_limit is None else time_limit * groupings * answers
+    if time_limit is None or groupings * answers < 2 or total <= _LONG_SECONDS:
+        return
+    whole = "; --max-time limits the whole command" if speaks_options() else ""
+    logger.info(
+        "the time limit is that of one answer, and there are %s (%s for each of %s): at most %s s (%s) together, "
+        "besides reading and fitting%s",
+        *(f"{groupings * answers:,}", f"{answers:,}", counted(groupings, "grouping")),
+        *(f"{total:,.0f}", _spoken(total), whole),
+    )
+
+
+def _spoken(seconds: float) -> str:
+    return f"{seconds / 60:.1f} minutes" if seconds < _HOUR else f"{seconds / _HOUR:.1f} hours"
+
+
+def warn_of_few(
+    groupings: Sequence[tuple[Sequence[str], Sequence[GroupAudit]]],
+    meaning: str,
+    *,
+    least: int = 0,
+    advise: bool = True,
+) -> None:
+    """Name the smallest of the groups that have few people, and the option that leaves them out, in one line.
+
+    Parameters
+    ----------
+    groupings : sequence of tuple of sequence of str and sequence of GroupAudit
+        Sensitive columns, and the groups that may enter measures.
+    meaning : str
+        What follows from few people.
+    least : int
+        Groups with fewer people are left out already.
+    advise : bool
+        Whether small groups can be left out.
+    """
+    compared = [(names, [group for group in groups if group.n and group.n >= least]) for names, groups in groupings]
+    few = [(names, [group for group in groups if group.n < _FEW_PEOPLE]) for names, groups in compared]
+    small = sorted((group for _, groups in few for group in groups), key=lambda group: group.n)
+    if not small:
+        return
+    counts = [f"{counted(len(groups), 'group')} of {' x '.join(names)}" for names, groups in few if groups]
+    shortest = [f"{shown(', '.join(group.group.values()))} ({group.n})" for group in small[:_MOST_NAMED]]
+    if len(small) > _MOST_NAMED:
+        shortest.append(f"and {len(small) - _MOST_NAMED:,} more")
+    remedy = f"justicia verify --min-group {_FEW_PEOPLE} leaves them out of extremes, measures and tests"
+    if not advise or any(
+        len(groups) - len(rare) < _FEWEST_GROUPS for (_, groups), (_, rare) in zip(compared, few, strict=True)
+    ):
+        remedy = "audit more rows, or fewer sensitive columns together"
+    logger.warning(
+        "%s: fewer than %d people (%s); %s; %s", ", ".join(counts), _FEW_PEOPLE, "; ".join(shortest), meaning, remedy
+    )
+
+
+def warn_of_many(groupings: Sequence[Grouping]) -> None:
+    """Say which sensitive column has so many values that hardly anybody shares one, as a date or a number of a person.
+
+    Parameters
+    ----------
+    groupings : sequence of Grouping
+    """
+    many: dict[str, tuple[int, int]] = {}
+    for grouping in groupings:
+        for place, name in enumerate(grouping.sensitive):
+            values = len({group[place] for group in grouping.groups})
+            many[name] = (values, int(grouping.sizes.sum()))
+    for name, (values, rows) in many.items():
+        if values >= _MANY_VALUES and rows < values * _FEW_PEOPLE:
+            logger.warning(
+                "sensitive column %s has %s values among %s, so hardly anybody is in the same group: name another "
+                "column with --sensitive, or classes of its values in a column of their own (numbers: --bins)",
+                *(repr(name), f"{values:,}", counted(rows, "person", "people")),
+            )
 
 
 def warn_of_weakness(
@@ -128,18 +224,32 @@ def warn_of_weakness(
     *,
     asked: bool,
     repeats: np.ndarray | None = None,
+    min_group: int = 0,
 ) -> None:
-    """Say what makes the numbers weaker than they look."""
-    small = {
-        counted(few, "group") + f" of {' x '.join(grouping.sensitive)}"
-        for grouping in groupings
-        if (few := _number_of_small(grouping))
-    }
+    """Say what makes the numbers weaker than they look.
+
+    Parameters
+    ----------
+    groupings : sequence of GroupingAudit
+    roles : Roles
+    check : SelfCheck
+    asked : bool
+        The label was named.
+    repeats : int64 array of shape (n_rows,), optional
+        Equal rows that each row stands for.
+    min_group : int
+        Groups with fewer rows are left out already.
+    """
     structure = groupings[0].population.structure
-    if small and structure in ("auto", "tree"):
-        logger.warning(
-            "%s: fewer than %s people; under the %s population their verified rates lean on those of other groups",
-            *(", ".join(sorted(small)), _FEW_PEOPLE, structure),
+    if structure != "network":
+        leans = f"under the {structure} population their verified rates lean on those of other groups"
+        mostly = f"under the {structure} population their rates hang on few people"
+        narrower = all(one.solution.search == "enumerate" and one.remaining is None for one in groupings)
+        warn_of_few(
+            [(one.sensitive, one.groups) for one in groupings],
+            leans if structure in ("auto", "tree") else mostly,
+            least=min_group,
+            advise=narrower,
         )
     truth = roles.truth
     if truth is not None and not asked:

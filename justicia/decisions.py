@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from justicia import tables
+from justicia.cautions import warn_of_few, warn_of_many
 from justicia.choices import check_numbers, check_rows
 from justicia.collecting import Announcements
 from justicia.decision_groups import DecisionGrouping, audit_groups
@@ -39,7 +40,7 @@ from justicia.ranges import judge_with_ranges
 from justicia.solvers import DELTA
 from justicia.speaking import speaks_keywords
 from justicia.streaming_decisions import condense_decisions
-from justicia.tables.outcomes import read_truth
+from justicia.tables.outcomes import possible_labels, read_truth
 from justicia.tables.roles import Truth
 from justicia.tables.weights import Weights, without_weightless
 from justicia.words import counted
@@ -283,6 +284,7 @@ def audit_decisions(
         requirements = as_requirements(require)
         check_sources(requirements)
         named_reference = parse_reference(reference)
+        held = None
         if y is None and are_names(sensitive_features) and (decision is None or isinstance(decision, str)):
             held = condense_decisions(
                 data, decision=decision, score=score, threshold=threshold,
@@ -316,10 +318,13 @@ def audit_decisions(
             words = [] if favorable is None else [str(word) for word in as_list(favorable) or []]
             several = [part.strip() for word in words for part in (word, *word.split(","))]
             truth = read_truth(table, label, [*rules[0].words, *several] or None)
+        elif data is not held:
+            possible_labels(table, found, {decision, score, weight}, rules[0])
         partial = [
             group_people(table, names, edges, missing if layout is None or missing != "error" else "bounds")
             for names in found
         ]
+        warn_of_many([one.grouping for one in partial])
         reference_positions(named_reference, [(one.grouping.sensitive, one.grouping.groups) for one in partial])
         hidden = hidden_groups(partial, rules, truth, suppress_below, table.repeats)
         values = None if weights is None else weights.values
@@ -362,8 +367,10 @@ def _judged(requirements: Sequence[Requirement], audits: Sequence[DecisionGroupi
 
 
 def _warn(audits: Sequence[DecisionGrouping], min_group: int, suppress_below: int) -> None:
-    """Say which groups are in no measure."""
-    for audit in {one.sensitive: one for one in audits}.values():
+    """Say which groups are in no measure, and which have few people."""
+    alone = {one.sensitive: one for one in audits}
+    warn_of_few([(names, one.compared) for names, one in alone.items()], "rates of so few people are mostly chance")
+    for audit in alone.values():
         names = " x ".join(audit.sensitive)
         few = [group for group in audit.left_out if group.note and group.n < min_group]
         if few and not suppress_below:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,13 +10,16 @@ from typing import Any
 
 from justicia.errors import GroupingError, InputError
 from justicia.progress import stage
-from justicia.speaking import speaks_keywords
+from justicia.speaking import speaks_keywords, speaks_options
 from justicia.ssat import ClauseFormula, Formula, to_sdimacs
 from justicia.ssat.lowering import MOST_FAVORED, QUESTIONS, GroupFormula, lower
 from justicia.words import did_you_mean, listed
 
 __all__ = ["Encoded", "encode"]
 
+logger = logging.getLogger(__name__)
+
+_NAMED = re.compile(r"(?:^|,)\s*([^=,]+?)\s*=")
 _ANY = 1.0
 """Width of the bounds of the rates: they come with the audit, and nobody looks at them here."""
 
@@ -78,9 +82,14 @@ def encode(
     'c value: the selection rate of race = Black'
     """
     from justicia.audit import verify
+    from justicia.population import STRUCTURES
 
     if question not in QUESTIONS:
         raise GroupingError(f"no question is called {question!r}{did_you_mean(question, QUESTIONS)}")
+    columns = _columns_of(group)
+    if columns and options.get("sensitive_features") is None and options.get("population", "auto") in STRUCTURES:
+        logger.info("sensitive: %s, the columns of the group; override with --sensitive", ", ".join(columns))
+        options["sensitive_features"] = columns
     audit = verify(model, data, tolerance=_ANY, **options)
     seen = audit.seen
     if seen is None or seen.least is not seen.most:
@@ -94,7 +103,18 @@ def encode(
         named = group_of(group, population.sensitive) if isinstance(group, str) else group
         asked = population.index(named)
     stage("writing the formula")
-    return Encoded(lower(Formula(population, seen.least), asked))
+    encoded = Encoded(lower(Formula(population, seen.least), asked))
+    words = "--group, --most-favored, --least-favored or --dual" if speaks_options() else "group= or question="
+    how = "" if group is not None else f"; ask for another with {words}"
+    logger.info("the formula's %s%s", encoded.formula.comments[0].replace("value:", "value is", 1), how)
+    return encoded
+
+
+def _columns_of(group: str | Mapping[str, Any] | None) -> list[str]:
+    """The columns that a group names, as they are written; none where it names none."""
+    if isinstance(group, Mapping):
+        return [str(name) for name in group]
+    return list(dict.fromkeys(_NAMED.findall(group or "")))
 
 
 def group_of(text: str, sensitive: tuple[str, ...]) -> dict[str, str]:

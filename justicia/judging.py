@@ -152,7 +152,9 @@ def _verdict(requirement: Requirement, grouping: Judged) -> Verdict:
         inner = requirement.judge(statistical)
         if inner.status != "undecided":
             delta = _delta(requirement, grouping)
-            verdict = replace(inner, reason=f"{inner.reason}, statistically, at confidence {1 - delta:.9g}")
+            verdict = replace(
+                inner, reason=f"{inner.reason}, by drawing people, which misleads with probability {delta:.1g} at most"
+            )
     sample = value_of(requirement, grouping, "sample")
     if sample is not None and verdict.status != "undecided":
         rows = requirement.judge(sample)
@@ -179,14 +181,16 @@ def _straddles(requirement: Requirement, verdict: Verdict, grouping: Judged) -> 
     if verdict.status == "undecided":
         return ""
     found = value_of(requirement, grouping, "simultaneous")
-    interval, says = None if found is None else found.value, "the rows leave it anywhere in"
+    interval, says = None if found is None else found.value, "finite rows leave it open"
+    how = " (Clopper-Pearson, all groups together)"
     bootstrap: Bootstrap | None = getattr(getattr(grouping, "uncertainty", None), "bootstrap", None)
     drawn = None if bootstrap is None else bootstrap.measures.get(requirement.measure)
     if drawn is not None and requirement.plain:
-        interval, says = drawn, "by the bootstrap it may be anywhere in"
+        interval, says, how = drawn, "the bootstrap leaves it open", ""
     if interval is None or requirement.judge(Measure(interval)).status != "undecided":
         return ""
-    return f"; {says} [{float(interval.lo):.4f}, {float(interval.hi):.4f}] (sampling), and the limit lies inside"
+    ends = f"{float(interval.lo):.4f} and {float(interval.hi):.4f}"
+    return f"; sampling: {says} between {ends}{how}, on both sides of the limit"
 
 
 def _judge_remaining(requirement: Requirement, grouping: Judged) -> Verdict:
@@ -201,7 +205,9 @@ def _judge_remaining(requirement: Requirement, grouping: Judged) -> Verdict:
         inner = requirement.judge(statistical)
         if inner.status != "undecided":
             delta = sum(remaining.delta[kind] for kind in requirement.kinds)
-            verdict = replace(inner, reason=f"{inner.reason}, statistically, at confidence {1 - delta:.9g}")
+            verdict = replace(
+                inner, reason=f"{inner.reason}, by drawing people, which misleads with probability {delta:.1g} at most"
+            )
     if not remaining.certain:
         return replace(verdict, status="undecided", reason=f"{verdict.reason}, but another group may be most favored")
     return replace(verdict, reason=f"with {remaining.words}, {verdict.reason}")

@@ -6,7 +6,7 @@ Which columns matter, which of them have every value as a cell, and whether `pre
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -19,9 +19,10 @@ from justicia.given import given_groupings
 from justicia.inputs import Collapsed, collapse_one_hot
 from justicia.tables import Table, assign_roles, find_groupings
 from justicia.tables.condensing import cells_of_rows
+from justicia.tables.labels import find_label, folded
 from justicia.tables.one_hot import collapse
 from justicia.tables.plain import is_plain
-from justicia.tables.roles import find_label, folded
+from justicia.tables.yes_no import may_say_yes_no, read_yes_no
 from justicia.words import value_text
 
 if TYPE_CHECKING:
@@ -221,14 +222,17 @@ def labels_of(
 
 
 def may_be_label(column: pd.Series[Any], fitted: models.FittedModel) -> bool:
-    """Whether all values so far may be classes of the model, or nearly."""
+    """Whether all values so far may be classes of the model, nearly, or say yes and no in other words."""
     wanted = {folded(value_text(value)) for value in fitted.classes}
     if not is_plain(column):
         return False
-    few = column.iloc[:50].dropna().unique()
-    if not {folded(value_text(value)) for value in few} <= wanted:
-        return False
-    return {folded(value_text(value)) for value in column.dropna().unique()[:1000]} <= wanted
+    says = read_yes_no(wanted) is not None
+
+    def may(values: Iterable[Any]) -> bool:
+        texts = {folded(value_text(value)) for value in values}
+        return texts <= wanted or (says and may_say_yes_no(texts))
+
+    return may(column.iloc[:50].dropna().unique()) and may(column.dropna().unique()[:1000])
 
 
 def _favorable(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["counted", "did_you_mean", "groups_listed", "listed", "shown", "value_text"]
+__all__ = ["comma_hint", "counted", "did_you_mean", "groups_listed", "listed", "shown", "value_text"]
 
 _LONGEST = 60
 
@@ -17,14 +18,48 @@ def did_you_mean(word: object, choices: Iterable[object]) -> str:
 
     >>> did_you_mean("adlt", ["adult", "german"])
     '; did you mean adult? (there are: adult, german)'
+    >>> did_you_mean("income", ["name", "age"]), did_you_mean("income", ["income_2020", "age"])
+    (' (there are: name, age)', '; did you mean income_2020? (there are: income_2020, age)')
     """
-    from difflib import get_close_matches
-
     texts = [str(choice) for choice in choices]
-    folded = {text.casefold().strip(" ."): text for text in reversed(texts)}
-    near = get_close_matches(str(word).casefold().strip(" ."), list(folded), n=1)
-    proposal = f"; did you mean {_marked(folded[near[0]])}?" if near else ""
+    near = _nearest(str(word), texts)
+    proposal = f"; did you mean {_marked(near)}?" if near is not None else ""
     return f"{proposal} (there are: {listed(texts, 40)})" if texts else proposal
+
+
+def _nearest(word: str, texts: list[str]) -> str | None:
+    """The text that a word is a slip of the pen for, that begins with it, or that holds all its words; None if none."""
+    from difflib import SequenceMatcher
+
+    wanted = _folded(word)
+    parts = _parts(wanted)
+    best, nearest = 0.0, None
+    for text in texts:
+        folded = _folded(text)
+        found = _parts(folded)
+        held = bool(parts and found) and (parts < found or found < parts)
+        held = held and max(map(len, parts & found)) >= _SHORTEST_PART
+        held = held or (len(wanted) >= _SHORTEST_PART and folded.startswith(wanted))
+        ratio = SequenceMatcher(None, folded, wanted).ratio()
+        if folded and ratio > best and (held or ratio >= _near(len(wanted))):
+            best, nearest = ratio, text
+    return nearest
+
+
+_SHORTEST_PART = 3
+
+
+def _near(length: int) -> float:
+    """How alike two words have to be; a slip changes more of a short one."""
+    return 0.65 if length <= 4 else 0.75
+
+
+def _folded(text: str) -> str:
+    return text.casefold().strip(" .")
+
+
+def _parts(text: str) -> set[str]:
+    return set(re.findall(r"[^\W_]+", text))
 
 
 def _marked(text: str) -> str:
@@ -74,6 +109,22 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     ('1 row', '1,200 rows')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+_COMMA = re.compile(r"\s*[-+]?\d[\d.]*(,\d+)+(\.\d*)?\s*", re.ASCII)
+
+
+def comma_hint(values: Iterable[object]) -> str:
+    """A clause that says what to do about numbers with commas; empty when there are none among the values.
+
+    >>> comma_hint(["3,14", "n/a"])
+    ': numbers with commas are words here; write decimals with a point (3.14), and thousands without a mark'
+    >>> comma_hint(["a,14", "none"])
+    ''
+    """
+    if not any(_COMMA.fullmatch(str(value)) for value in values):
+        return ""
+    return ": numbers with commas are words here; write decimals with a point (3.14), and thousands without a mark"
 
 
 def value_text(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import signal
 
 import pytest
 from sklearn.compose import ColumnTransformer, make_column_selector
@@ -11,6 +12,12 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from justicia import datasets
+
+
+def pytest_configure():
+    """Hear Ctrl-C, as tests of interruptions do: a shell lets programs that it starts in the background ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

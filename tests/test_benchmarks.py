@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks import compare, growth, pieces
 from justicia import encoders, population, solvers
+from justicia.solvers import external
 
 NOT_TIMED = {"imli"}
 """Rules of another library, which has to be installed for them."""
@@ -33,7 +34,30 @@ def test_every_kind_has_a_piece():
     assert {f"encode {name}" for name in KINDS.values()} <= set(pieces.PIECES)
 
 
-@pytest.mark.parametrize("name", ["fit independent", "read parquet in batches", "report decisions text"])
+def test_outside_solvers_and_generations_have_pieces():
+    assert {f"outside {name}" for name in external.NAMES} <= set(pieces.PIECES)
+    assert {f"report generations {form}" for form in ("text", "json", "html")} <= set(pieces.PIECES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [f"outside {name}" for name in external.NAMES])
+def test_outside_solvers_run(name, monkeypatch):
+    if name.removeprefix("outside ") not in external.available():
+        pytest.skip("is not installed")
+    monkeypatch.setattr(logging, "disable", lambda _: None)
+    assert pieces.piece_seconds(name, least=1e-9, most=1) > 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "report generations text",
+        "generations sequence",
+        "fit independent",
+        "read parquet in batches",
+        "report decisions text",
+    ],
+)
 def test_pieces_run(name, monkeypatch):
     monkeypatch.setattr(logging, "disable", lambda _: None)
     assert pieces.piece_seconds(name, least=1e-9, most=1) > 0

@@ -25,6 +25,7 @@ from justicia.cli.generations import generations
 from justicia.cli.population import population
 from justicia.cli.report import report
 from justicia.cli.selftest import selftest
+from justicia.cli.short_help import with_short_help
 from justicia.cli.signals import Signals
 from justicia.cli.solve import solve
 from justicia.cli.verify import verify
@@ -52,6 +53,7 @@ cli.add_command(solve)
 cli.add_command(selftest)
 cli.add_command(report)
 cli.add_command(generations)
+with_short_help(cli)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -87,7 +87,11 @@ class _Compare(SectionedCommand):
 )
 @click.option("--tolerance", type=float, metavar="WIDTH", help="Width to which rates are bounded.")
 @click.option(
-    "--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Of one answer; then bounds are it."
+    "--time-limit",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Of one answer, then bounds are it: a grouping has one, and two more with a true outcome. --max-time is of "
+    "the whole command.",
 )
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals of the rows' rates.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the comparison as JSON; - for standard output.")

@@ -102,7 +102,11 @@ class _Verify(SectionedCommand):
     "code 4 when they disagree.",
 )
 @click.option(
-    "--time-limit", type=click.FloatRange(min=0), metavar="SECONDS", help="Of one answer; then bounds are it."
+    "--time-limit",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Of one answer, then bounds are it: a grouping has one, and two more with a true outcome. --max-time is of "
+    "the whole command.",
 )
 @click.option(
     "--tolerance",

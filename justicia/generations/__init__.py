@@ -13,6 +13,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from justicia.words import did_you_mean
+
 if TYPE_CHECKING:
     from justicia.generations.answer_rules import AnswerRules, read_rules
     from justicia.generations.answers import Answers, label_answers
@@ -124,7 +126,8 @@ def __getattr__(name: str) -> Any:
     for module, names in _MODULES.items():
         if name in names:
             return getattr(import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    near = "" if name.startswith("_") else did_you_mean(name, __all__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{near}")
 
 
 def __dir__() -> list[str]:

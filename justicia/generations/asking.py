@@ -87,6 +87,14 @@ def spec_of(
     SpecError
     """
     held = Spec({}) if spec is None else read_spec(spec)
+    for key, column in (("by", by), ("step", step), ("prompt", prompt)):
+        if column is not None and not isinstance(column, str):
+            raise SpecError(f"{key} is the name of one column, not {shown(column)}")
+    for key, held_mapping in (("domain", domain), ("beta", beta), ("where", where), ("neutral", neutral)):
+        if held_mapping is not None and not isinstance(held_mapping, Mapping):
+            raise SpecError(f"{key} is a mapping by name, not {shown(held_mapping)}")
+    if off_domain is not None and not isinstance(off_domain, str):
+        raise SpecError(f"off_domain is a word, not {shown(off_domain)}")
     attributes = dict(held.attributes)
     for name in [*(domain or {}), *(beta or {})]:
         if name not in attributes and name not in (domain or {}):

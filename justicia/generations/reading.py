@@ -115,7 +115,13 @@ def read_generations(
             if suffixes and suffixes[-1] in _LINES:
                 frame = _parse_lines(content)
             else:
-                frame = parse_csv(io.BytesIO(content), delimiter=delimiter, encoding=encoding, as_text=True)
+                frame = parse_csv(
+                    io.BytesIO(content),
+                    delimiter=delimiter,
+                    encoding=encoding,
+                    as_text=True,
+                    suffix="".join(suffixes[-1:]),
+                )
         return _checked(frame, path.name, hashing.hexdigest(), columns)
     except InputError as error:
         said = str(error)

@@ -324,7 +324,10 @@ def parse_requirement(text: str) -> Requirement:
         raise RequirementError(f"a requirement is a text such as 'disparate_impact>=0.8', not {text!r}")
     found = _FORM.fullmatch(text)
     if found is None:
-        raise RequirementError(f"requirement {shown(text)!r} is not of the form 'measure>=number' or 'measure<=number'")
+        raise RequirementError(
+            f"requirement {shown(text)!r} is not of the form 'measure>=number' or 'measure<=number', as in "
+            "'disparate_impact>=0.8'"
+        )
     source, name, against, remaining = _limited(found["name"])
     comparison, number = {"≥": ">=", "≤": "<="}.get(found["comparison"], found["comparison"]), found["number"]
     if comparison in ("=", "=="):

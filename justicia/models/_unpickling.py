@@ -16,8 +16,9 @@ import numpy as np
 from justicia.errors import ModelFileError
 from justicia.models._allowed import ALLOWED, CALLABLE, RENAMED, STATEFUL
 
-__all__ = ["TRUST", "Unpickler", "why_refused"]
+__all__ = ["DECISIONS", "TRUST", "Unpickler", "why_refused"]
 
+DECISIONS = ": write its predictions into a column of the table, and pass --decisions FILE --decision COLUMN"
 TRUST = "if you trust whoever made the file, pass --trust-model"
 
 _PLAIN_DTYPE = re.compile(r"[<>|=]?[?bBhHiIlLqQefdgFDGiufcSUVO]\d{0,9}")
@@ -27,16 +28,31 @@ _OBJECT_FLAGS = 0x3F
 _LONGEST_RANGE = 10_000_000
 
 
+_FUNCTIONS = {"cloudpickle", "dill", "_dill", "__main__"}
+"""Modules, or parts of their names, that stand for functions and classes of one's own."""
+_SCIENTIFIC = {"sklearn", "keras", "tensorflow", "torch", "catboost", "imblearn", "skorch", "mlxtend", "statsmodels"}
+
+
 def why_refused(name: str) -> str:
-    """Why a file may not hold the thing of this full name, and what to do."""
-    own = {"xgboost": "model.json", "lightgbm": "model.txt"}.get(name.partition(".")[0])
-    if own is None:
-        return f"which no model file needs: {TRUST}"
-    library = name.partition(".")[0]
-    return (
-        f"and {library}'s compiled code reads such a model unchecked: save the model alone with {library}'s "
-        f"save_model({own!r}) and audit that file, or, {TRUST}"
-    )
+    """Why a file may not hold the thing of this module or full name, and what to do."""
+    parts = name.split(".")
+    own = {"xgboost": "model.json", "lightgbm": "model.txt"}.get(parts[0])
+    if own is not None:
+        return (
+            f"and {parts[0]}'s compiled code reads such a model unchecked: save the model alone with {parts[0]}'s "
+            f"save_model({own!r}) and audit that file, or, {TRUST}"
+        )
+    if _FUNCTIONS & set(parts):
+        return (
+            "which stands for functions or classes of somebody's own, code that would run when the file is loaded: "
+            f"{TRUST}; or save the model without them"
+        )
+    if parts[0] in _SCIENTIFIC:
+        return (
+            f"which is part of no model that can be encoded, or not known to be harmless: {TRUST}; a model of another "
+            f"kind is audited by its decisions{DECISIONS}"
+        )
+    return f"which no model that can be encoded holds: {TRUST}"
 
 
 class _Name:
@@ -300,7 +316,7 @@ class Unpickler(pickle._Unpickler):
         function = self.stack[-2]
         if id(function) not in self._callable:
             shown = getattr(function, "name", None) or getattr(function, "__name__", type(function).__name__)
-            raise ModelFileError(f"{self.name} calls {shown}, which no model file needs: {TRUST}")
+            raise ModelFileError(f"{self.name} calls {shown}, which no model that can be encoded does: {TRUST}")
         super().load_reduce()  # type: ignore[misc]
 
     def load_build(self) -> None:
@@ -346,7 +362,9 @@ class Unpickler(pickle._Unpickler):
 
     def refuse(self) -> None:
         """Refuse an opcode that real files do not use."""
-        raise ModelFileError(f"{self.name} uses a form of pickle that no model file needs: {TRUST}")
+        raise ModelFileError(
+            f"{self.name} uses a form of pickle that no model that can be encoded is saved in: {TRUST}"
+        )
 
     dispatch[pickle.REDUCE[0]] = load_reduce
     dispatch[pickle.BUILD[0]] = load_build

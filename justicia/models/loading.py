@@ -189,11 +189,19 @@ def _load_pickle(content: bytes, name: str, trust: bool) -> Any:
             raise ModelFileError(f"{name} holds a model of {absent}, which is not installed: {INSTALL}") from error
         if trust and isinstance(error, (AttributeError, ImportError)):
             raise ModelFileError(
-                f"{name} cannot be loaded: {_said(error)}; its classes must be importable: put them into a module on "
-                "PYTHONPATH, or call justicia.verify where they are defined"
+                f"{name} cannot be loaded: {_said(error)}; classes and functions that the model was made with must be "
+                f"importable: {_where(error)}, or call justicia.verify in Python where they are defined"
             ) from error
         versions = _version_hint(content)
         raise ModelFileError(f"{name} cannot be loaded: {_said(error)}{versions}") from error
+
+
+def _where(error: BaseException) -> str:
+    """What makes the classes and functions of a file importable."""
+    absent = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
+    if absent is None:
+        return "put those of your own into a module on PYTHONPATH and save the model again"
+    return f"install {absent.partition('.')[0]}, or put your module of that name on PYTHONPATH"
 
 
 def _said(error: BaseException) -> str:

@@ -93,11 +93,12 @@ def fit_auto(
 def _description(n_classes: int, n_edges: int) -> str:
     above = ["the group"]
     if n_classes > 1:
-        above.append(f"one of {n_classes} latent classes")
+        above.append(f"one of {n_classes} latent classes (kinds of people found in the rows)")
     if n_edges:
         above.append("at most one other feature")
     causes = " and ".join([", ".join(above[:-1]), above[-1]] if len(above) > 1 else above)
-    return f"each feature depends on {causes}; that counts as {CONCENTRATION:.0f} people beside the rows of each group"
+    weight = f"a distribution that weighs as much as {CONCENTRATION:.0f} people"
+    return f"the rows of each group and {weight}: each feature depends on {causes}"
 
 
 def _node(

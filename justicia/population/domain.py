@@ -13,7 +13,7 @@ import numpy as np
 
 from justicia.errors import TableError
 from justicia.tables.repeats import number_of, of_rows, value_counts
-from justicia.words import counted, listed
+from justicia.words import comma_hint, counted, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,10 +118,11 @@ class Feature:
             numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
             strange = np.isnan(numbers) & ~values.isna().to_numpy()
             if strange.any():
+                words = values[strange].unique()
+                hint = comma_hint(words[:100]) or "; if such words mean missing, name them with --na"
                 raise TableError(
-                    f"column {self.name!r} holds {listed(values[strange].unique()[:3])} in "
-                    f"{counted(number_of(strange, repeats), 'row')}, and the model takes it as a number; if such words "
-                    "mean missing, name them with --na"
+                    f"column {self.name!r} holds {listed(repr(word) for word in words[:3])} in "
+                    f"{counted(number_of(strange, repeats), 'row')}, and the model takes it as a number{hint}"
                 ) from None
         edges = np.zeros(0) if self.edges is None else self.edges
         cells = np.searchsorted(edges, numbers, side="left").astype(np.int32)

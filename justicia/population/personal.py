@@ -16,7 +16,7 @@ __all__ = ["why_personal"]
 
 _FEWEST = 20
 """With fewer distinct values nothing is said of a column."""
-_WORDS, _NUMBERS = 0.5, 0.9
+_WORDS, _NUMBERS = 0.5, 0.99
 """Share of the people who have a word, or a whole number, that nobody else has."""
 _LONG = 6
 """Words of a free text."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from justicia.report.cells import NOTHING, Json, between, both_ends, group_name, rate, sample, text
+from justicia.report.cells import NOTHING, Json, between, both_ends, group_name, group_words, rate, sample, text
 from justicia.words import counted, shown
 
 __all__ = ["ReferenceView", "StrataView", "reference_of", "strata_of"]
@@ -69,7 +69,7 @@ def reference_of(grouping: Json) -> ReferenceView | None:
         for name, measure in grouping["measures"].items()
         if measure is not None and (held := measure.get("to_reference")) is not None
     ]
-    return ReferenceView(_name(grouping["reference"]), groups, measures)
+    return ReferenceView(group_words(grouping["reference"]), groups, measures)
 
 
 def strata_of(grouping: Json) -> StrataView | None:

@@ -17,6 +17,7 @@ __all__ = [
     "both_ends",
     "enclosure",
     "group_name",
+    "group_words",
     "rate",
     "sample",
     "text",
@@ -52,6 +53,15 @@ def group_name(group: Json | None, nobody: str = "everyone") -> str:
     'Black, Female'
     """
     return ", ".join(shown(value, 60) for value in (group or {}).values()) or nobody
+
+
+def group_words(group: Json | None, nobody: str = "everyone") -> str:
+    """The same with the names of the columns, for a sentence.
+
+    >>> group_words({"race": "Black", "sex": "Female"})
+    'race=Black, sex=Female'
+    """
+    return ", ".join(f"{shown(name, 60)}={shown(value, 60)}" for name, value in (group or {}).items()) or nobody
 
 
 def enclosure(held: Json | None) -> Enclosure | None:

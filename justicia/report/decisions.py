@@ -14,7 +14,7 @@ from justicia._version import __version__
 from justicia.decision_groups import SUPPRESSED
 from justicia.metrics import CONDITIONAL, MEASURES
 from justicia.report.comparisons import references
-from justicia.report.groups import MOST_GROUPS, number, percent
+from justicia.report.groups import MOST_GROUPS, interval_methods, number, percent
 from justicia.report.impact import (
     impact_definitions,
     impact_to_dict,
@@ -210,6 +210,9 @@ def _definitions(audit: DecisionsAudit, names: list[str]) -> RenderableType:
     grid.add_row(
         "rate", "share of people with the favorable outcome; intervals of measures hold for all groups together"
     )
+    methods = interval_methods(audit.groupings)
+    if methods:
+        grid.add_row(percent(audit.confidence), methods)
     held = [grouping.adverse_impact for grouping in audit.groupings if grouping.adverse_impact is not None]
     if held:
         for name, says in impact_definitions(held[0].effective).items():

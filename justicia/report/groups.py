@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
@@ -11,7 +12,7 @@ from rich.text import Text
 from justicia.words import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from justicia.comparison import GroupAudit, GroupingAudit
     from justicia.enclosure import Enclosure
@@ -23,6 +24,8 @@ __all__ = [
     "SHIFTED",
     "STATISTICAL",
     "group_table",
+    "interval_methods",
+    "is_left_out",
     "middle",
     "number",
     "outside",
@@ -38,6 +41,8 @@ SHIFTED = "shifted"
 """Heading of ranges over shifts of the population."""
 REMAINING = "remaining"
 """Heading of what remains with the mediators of the most favored group."""
+LEFT_OUT = "†"
+"""Beside the people of groups that enter no measure."""
 MOST_GROUPS = 40
 """Longer tables show the groups at both ends, and the smallest."""
 _ENDS = 10
@@ -65,6 +70,7 @@ def group_table(grouping: GroupingAudit, confidence: float, width: int, all_grou
     largest = max((middle(group) for group in held), default=0.0)
     names = [[shown(value, _LONGEST_NAME) for value in group.group.values()] for group in (*held, *empty)]
     cells = [_cells(group, largest, confidence) for group in (*held, *empty)]
+    _mark_left_out(cells, [*held, *empty])
     order = _shown_rows(held, empty, all_groups)
     columns = _columns(grouping, [row for row in order if isinstance(row, int)], names, cells, confidence, width)
 
@@ -155,6 +161,19 @@ def _cells(group: GroupAudit, largest: float, confidence: float) -> dict[str, st
     return held
 
 
+def is_left_out(note: str | None, n: int) -> bool:
+    """Whether a group with people has too few of them to enter a measure."""
+    return bool(n) and "left out" in (note or "")
+
+
+def _mark_left_out(cells: Sequence[dict[str, str]], groups: Sequence[GroupAudit]) -> None:
+    """Mark the numbers of people of groups that enter no measure, and keep the others in line with them."""
+    marked = [is_left_out(group.note, group.n) for group in groups]
+    if any(marked):
+        for cell, left_out in zip(cells, marked, strict=True):
+            cell["people"] += LEFT_OUT if left_out else " " * len(LEFT_OUT)
+
+
 def percent(confidence: float) -> str:
     """Heading of a column of intervals."""
     return f"{100 * confidence:.6g}% interval"
@@ -190,3 +209,26 @@ def signed(enclosure: Enclosure) -> str:
         return f"{float(enclosure.lo):+.4f}"
     low, high = (math.floor(float(enclosure.lo) * 1e4) / 1e4, math.ceil(float(enclosure.hi) * 1e4) / 1e4)
     return f"{low:+.4f} to {high:+.4f}"
+
+
+def interval_methods(groupings: Iterable[Any]) -> str:
+    """How the intervals of the rows' rates and measures were found, in words.
+
+    Parameters
+    ----------
+    groupings : iterable of GroupingAudit or DecisionGrouping
+    """
+    held = list(groupings)
+    rates = [group.sample_rate.method for one in held for group in one.groups if group.sample_rate is not None]
+    measures = [measure.method for one in held for measure in one.measures.values() if measure.interval is not None]
+    parts = [
+        f"{what}: {_people_names('; '.join(dict.fromkeys(methods)))}{alone}"
+        for what, methods, alone in (("of groups", rates, ", each alone"), ("of measures", measures, ""))
+        if methods
+    ]
+    return "; ".join(parts)
+
+
+def _people_names(method: str) -> str:
+    """The names of people in a method, written so."""
+    return re.sub(r"wilson|clopper|pearson|newcombe|bonferroni|kish", lambda found: found[0].capitalize(), method)

@@ -34,6 +34,8 @@ __all__ = [
 ]
 
 _LONGEST = 2000
+_UNIT = re.compile(r"(?<=\d) (?=%)")
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*(?: \d[\d.]*)?")
 
 
 def audit_to_html(audit: Audit) -> str:
@@ -95,18 +97,27 @@ def render_fragment(held: dict[str, Any]) -> str:
 def environment() -> Environment:
     """Where templates come from, and how values are written into them."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
+    from markupsafe import Markup, escape
+
+    def with_options(text: Any) -> Any:
+        """A text in which options of the command are not broken across lines."""
+        plain_text = str(escape(shown(text, _LONGEST)))
+        return Markup(_OPTION.sub(r'<code class="option">\g<0></code>', plain_text))  # noqa: S704 (escaped)
 
     def plain(value: Any) -> Any:
-        return shown(value, _LONGEST) if isinstance(value, str) and not isinstance(value, Markup) else value
+        if not isinstance(value, str) or isinstance(value, Markup):
+            return value
+        return _UNIT.sub("\N{NO-BREAK SPACE}", shown(value, _LONGEST))
 
-    return Environment(
+    made = Environment(
         loader=PackageLoader("justicia.report"),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=plain,
         trim_blocks=True,
     )
+    made.filters["with_options"] = with_options
+    return made
 
 
 def write_page(

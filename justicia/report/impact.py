@@ -23,6 +23,8 @@ __all__ = ["impact_definitions", "impact_to_dict", "ranges_to_dict", "render_imp
 
 _LONGEST_NAME = 40
 _EXPLAINED = {
+    "ratio": "selection rate / the highest one; its interval is of that ratio alone: log-ratio, or score (Koopman) "
+    "where nobody or everybody is selected",
     "p": "two-sided, equal selection rates: pooled z test, or Fisher's exact test (marked F) when the two groups have "
     "fewer than 30 people or an expected count is below 5; Holm: corrected for all groups that are compared",
     "short": "selections by which the group is short of the pooled rate of the two",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from justicia.report.cells import NOTHING, Json, between, both_ends, enclosure, group_name, rate, text
+from justicia.report.cells import NOTHING, Json, between, both_ends, enclosure, group_name, group_words, rate, text
+from justicia.report.wording import method_words
 from justicia.words import counted, shown
 
 __all__ = ["TableView", "impact_of", "layout_of", "ranges_of"]
@@ -58,14 +59,17 @@ def impact_of(grouping: Json) -> TableView | None:
                 else "changes neither",
             ]
         )
+    methods = dict.fromkeys(method_words((group["interval"] or {}).get("method") or "") for group in held["groups"])
     says = [
-        f"Each group of the rows against the one with the highest selection rate, {_name(held['reference'])}. p: "
+        f"Each group of the rows against the one with the highest selection rate, {group_words(held['reference'])}. "
+        f"Interval of the ratio, one group at a time: {', '.join(filter(None, methods)) or 'none'}. p: "
         "two-sided, for equal selection rates; Holm: corrected for all groups that are compared. Shortfall: selections "
         "by which the group is short of the pooled rate of the two. One person: what moving one selection between the "
         "two groups changes.",
-        f"The screen by {held['four_fifths_source']}.",
+        f"The screen, {held['four_fifths_source']}.",
     ]
-    columns = ["group", "impact ratio", f"{100 * held['confidence']:.6g} % interval", "four fifths", "test", "p"]
+    columns = [", ".join(shown(name, 60) for name in grouping["sensitive"]), "impact ratio"]
+    columns += [f"{100 * held['confidence']:.6g} % interval", "four fifths", "test", "p"]
     columns += ["p, Holm", "odds ratio", "shortfall", "one person"]
     return TableView("Adverse impact among the rows", says, columns, _with_gap(rows, left_out))
 
@@ -87,7 +91,8 @@ def ranges_of(grouping: Json) -> TableView | None:
         f"Disparate impact {_range(held['disparate_impact'])}; statistical parity difference "
         f"{_range(held['statistical_parity_difference'])}.",
     ]
-    return TableView("People of unknown group", says, ["group", "selection rate", "ratio"], _with_gap(rows, left_out))
+    columns = [", ".join(shown(name, 60) for name in grouping["sensitive"]), "selection rate", "ratio"]
+    return TableView("People of unknown group", says, columns, _with_gap(rows, left_out))
 
 
 def layout_of(held: Json) -> list[TableView]:

@@ -14,7 +14,7 @@ from typing import Any
 from justicia.enclosure import Enclosure
 from justicia.words import shown
 
-__all__ = ["Bar", "Box", "Chart", "Edge", "Graph", "chart", "graph"]
+__all__ = ["Bar", "Box", "Chart", "Charted", "Edge", "Graph", "chart", "graph"]
 
 MOST_BARS = 60
 """Longer charts show both ends."""
@@ -41,6 +41,20 @@ class Bar:
     rows: float | None
     rows_lo: float | None
     rows_hi: float | None
+
+
+@dataclass(frozen=True)
+class Charted:
+    """What the chart shows of a group: its certain and its statistical bounds, and the JSON of the rows' rate.
+
+    The last is a mapping with ``value``, ``lo`` and ``hi``.
+    """
+
+    name: str
+    mark: str
+    rate: Enclosure | None
+    drawn: Enclosure | None
+    sample: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -84,24 +98,23 @@ class Graph:
     says: str
 
 
-def chart(groups: Sequence[tuple[str, str, Enclosure | None, Mapping[str, Any] | None]]) -> Chart | None:
+def chart(groups: Sequence[Charted]) -> Chart | None:
     """Positions of the groups' verified rates and of those of the rows, with intervals.
 
     Parameters
     ----------
-    groups : sequence of (name, mark, verified rate, rate of the rows)
-        The last as in the JSON: ``value``, ``lo`` and ``hi``.
+    groups : sequence of Charted
     """
-    ends = [float(rate.hi) for _, _, rate, _ in groups if rate is not None]
-    ends += [float(_end(sample, "hi")) for _, _, _, sample in groups if sample is not None]
+    ends = [float(group.rate.hi) for group in groups if group.rate is not None]
+    ends += [float(_end(group.sample, "hi")) for group in groups if group.sample is not None]
     if not ends:
         return None
     step, top = _scale(max(ends))
     ticks = [(100 * tick * step / top, f"{100 * tick * step:g} %") for tick in range(round(top / step) + 1)]
-    held = [one for one in groups if one[2] is not None or one[3] is not None]
+    held = [group for group in groups if group.rate is not None or group.sample is not None]
     left_out = 0 if len(held) <= MOST_BARS else len(held) - 2 * _ENDS
     drawn = held if not left_out else [*held[:_ENDS], *held[-_ENDS:]]
-    bars = [_bar(name, mark, rate, sample, top) for name, mark, rate, sample in drawn]
+    bars = [_bar(group, top) for group in drawn]
     return Chart(ticks, bars, 0, []) if not left_out else Chart(ticks, bars[:_ENDS], left_out, bars[_ENDS:])
 
 
@@ -121,7 +134,10 @@ def _scale(largest: float) -> tuple[float, float]:
     return 0.25, 1.0
 
 
-def _bar(name: str, mark: str, rate: Enclosure | None, sample: Mapping[str, Any] | None, top: float) -> Bar:
+def _bar(group: Charted, top: float) -> Bar:
+    rate, sample = group.rate, group.sample
+    middle = group.drawn or rate
+
     def place(value: float | None) -> float | None:
         return None if value is None else round(100 * min(1.0, max(0.0, value / top)), 3)
 
@@ -129,17 +145,19 @@ def _bar(name: str, mark: str, rate: Enclosure | None, sample: Mapping[str, Any]
     if rate is not None:
         lo, hi = float(rate.lo), float(rate.hi)
         says.append(f"verified {lo:.4f}" if rate.exact else f"verified {lo:.4f} to {hi:.4f}")
+    if group.drawn is not None:
+        says.append(f"statistical {float(group.drawn.lo):.4f} to {float(group.drawn.hi):.4f}")
     if sample is not None:
         says.append(f"rows {sample['value']:.4f}")
         if sample["lo"] is not None and sample["hi"] is not None:
             says[-1] += f", interval {sample['lo']:.4f} to {sample['hi']:.4f}"
     return Bar(
-        name=name,
-        mark=mark,
+        name=group.name,
+        mark=group.mark,
         says="; ".join(says),
         lo=None if rate is None else place(float(rate.lo)),
         hi=None if rate is None else place(float(rate.hi)),
-        middle=None if rate is None else place(rate.middle),
+        middle=None if middle is None else place(middle.middle),
         rows=None if sample is None else place(float(sample["value"])),
         rows_lo=None if sample is None else place(float(_end(sample, "lo"))),
         rows_hi=None if sample is None else place(float(_end(sample, "hi"))),

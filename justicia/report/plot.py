@@ -52,13 +52,15 @@ def plot_groups(grouping: GroupingAudit, confidence: float, *, ax: Axes | None =
         _, ax = plt.subplots(figsize=(7.5, 1.3 + 0.33 * len(held)), layout="constrained")
     height = {id(group): len(held) - position for position, group in enumerate(held)}
     for group in held:
-        rate = group.narrowest("selection_rate")
+        rate = group.unshifted("selection_rate")
         if rate is not None:
             ax.plot(
                 [float(rate.lo), float(rate.hi)], [height[id(group)] + 0.13] * 2, color="C0", linewidth=5, alpha=0.5
             )
     verified = [(middle(group), height[id(group)] + 0.13) for group in held]
-    ax.plot(*zip(*verified, strict=True), "o", color="C0", label="verified")
+    drawn = any(group.narrowest("selection_rate") is not group.unshifted("selection_rate") for group in held)
+    label = "verified: certain, the dot statistical" if drawn else "verified"
+    ax.plot(*zip(*verified, strict=True), "o", color="C0", label=label)
     samples = [(group.sample_rate, height[id(group)] - 0.13) for group in held if group.sample_rate is not None]
     if samples:
         values = [float(rate.value) for rate, _ in samples]

@@ -22,6 +22,8 @@ from justicia.report.groups import (
     SHIFTED,
     STATISTICAL,
     group_table,
+    interval_methods,
+    is_left_out,
     number,
     outside,
     percent,
@@ -120,7 +122,7 @@ def _heading(audit: Audit) -> RenderableType:
     if stated is not None:
         first, *lines = rule_lines(audit, stated)
         grid.add_row("rule", Text("\n".join([first, *(f"  {shown(line, 10_000)}" for line in lines)])))
-    grid.add_row("population", _text(_population(audit)))
+    grid.add_row("population", Text(shown(_population(audit), 500)))
     grid.add_row("fit", Text(_fit(audit)))
     grid.add_row("engine", Text(f"{solution.engine}, {_guarantee(audit)}"))
     grid.add_row(
@@ -171,13 +173,13 @@ def _guarantee(audit: Audit) -> str:
         return "bounds: the true rate certainly lies between them"
     enclosures = [held for grouping in audit.groupings for held in grouping.solution.enclosures]
     widest = max(float(held.hi) - float(held.lo) for held in enclosures)
-    says = f"bounds at most {widest:.1e} apart: the true rate certainly lies between them"
+    says = f"bounds at most {widest:.2g} apart: the true rate certainly lies between them"
     if outside:
-        says = f"bounds at most {widest:.1e} apart, which that program's answers and digits leave"
+        says = f"bounds at most {widest:.2g} apart, which that program's answers and digits leave"
     inner = [one for grouping in audit.groupings for one in grouping.solution.intervals if one is not None]
     if inner:
         widest = max(float(one.hi) - float(one.lo) for one in inner)
-        says += f"; statistical bounds at most {widest:.1e} apart"
+        says += f"; statistical bounds at most {widest:.2g} apart"
     return says
 
 
@@ -195,10 +197,11 @@ def _grouping(
     facts.add_column()
     facts.add_row("most favored", _extreme(grouping.most_favored))
     facts.add_row("least favored", _extreme(grouping.least_favored))
-    facts.add_row("errors", Text(_errors(grouping)))
-    few = [group for group in grouping.groups if group.n and "left out" in (group.note or "")]
+    facts.add_row("errors", _errors(grouping))
+    few = [group for group in grouping.groups if is_left_out(group.note, group.n)]
     if few:
-        facts.add_row("left out", _text(f"{counted(len(few), 'group')} in no extreme, measure or test: {few[0].note}"))
+        why = (few[0].note or "").partition(":")[0]
+        facts.add_row("left out (†)", _text(f"{counted(len(few), 'group')} of {why}, in no extreme, measure or test"))
     if grouping.uncertainty.bounds:
         for name in CLAIMS:
             facts.add_row(name.replace("_", " "), Text(_bound(grouping, name)))
@@ -259,18 +262,21 @@ def _extreme(extreme: Extreme) -> Text:
     text = _text(f"{', '.join(extreme.group.values())} ({number(extreme.selection_rate)})")
     others = len(extreme.candidates) - 1
     if others:
-        says = "tied with" if extreme.selection_rate.exact and extreme.tied else "it may also be one of"
+        tied = extreme.selection_rate.exact and extreme.tied
+        says = "tied with" if tied else "the bounds do not tell it from"
         text.append(f"; {says} {counted(others, 'other group')}", style="dim")
     return text
 
 
-def _errors(grouping: GroupingAudit) -> str:
+def _errors(grouping: GroupingAudit) -> Table:
     """The three sources of error, each with its size for the most and the least favored group and disparate impact."""
-    kinds = [
-        f"{kind} {', '.join('-' if size is None else _size(size) for size in sizes.values())}"
-        for kind, sizes in grouping.errors.items()
-    ]
-    return "; ".join(kinds)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    sizes = grouping.errors
+    for heading in ("of", *next(iter(sizes.values()))):
+        table.add_column(heading.replace("_", " "), no_wrap=True)
+    for kind, held in sizes.items():
+        table.add_row(kind, *("-" if size is None else _size(size) for size in held.values()))
+    return table
 
 
 def _size(size: float) -> str:
@@ -365,10 +371,14 @@ def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
     grid.add_column(style="dim")
     grid.add_row("verified", "selection rate, or measure of selection rates, under the population")
     grid.add_row("rows", "the same among the rows; intervals of measures hold for all groups together")
+    methods = interval_methods(audit.groupings)
+    if methods:
+        grid.add_row(percent(audit.confidence), methods)
     grid.add_row(
         "errors",
-        "of most favored, least favored and disparate impact; sampling: at confidence "
-        f"{audit.confidence:g}, for a model not fitted on the rows",
+        "verification: width of the bounds; sampling: how far the interval reaches from the rows' value, at confidence "
+        f"{audit.confidence:g} for all groups together, for a model not fitted on the rows; structure: verified value "
+        "against the rows'",
     )
     if any(grouping.uncertainty.bounds for grouping in audit.groupings):
         for name, claim in CLAIMS.items():
@@ -398,8 +408,8 @@ def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
     if any(deltas):
         grid.add_row(
             STATISTICAL,
-            "people drawn from what the bounds leave open; all intervals of a row hold together with probability "
-            f"{1 - max(deltas):.9g} at least",
+            "people drawn from what the bounds leave open; all intervals of a row hold together but for a probability "
+            f"of {max(deltas):.1g} at most",
         )
     if any(outside(group) for grouping in audit.groupings for group in grouping.reported):
         grid.add_row("*", "outside the interval of the rows: the population's structure misses something in this group")
@@ -408,6 +418,11 @@ def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
     if audit.roles.truth is not None:
         outcome = f"{audit.roles.truth.words} in column {audit.roles.truth.name}"
         says = f"verified selection rate of the people with {shown(outcome)}, and of the others"
+        if any(
+            group.narrowest(kind) is not group.unshifted(kind)
+            for grouping in audit.groupings for group in grouping.reported for kind in ("tpr", "fpr")
+        ):  # fmt: skip
+            says += "; statistical, where that is narrower"
         if _fitted_apart(audit):
             says += (
                 "; each under a population fitted to these people alone, so that the two together do not quite make up "

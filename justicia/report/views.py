@@ -8,10 +8,12 @@ from justicia.enclosure import EXACT, Enclosure
 from justicia.metrics import RATIOS, compared_kinds
 from justicia.metrics.definitions import DEFINITIONS
 from justicia.report.beside import ReferenceView, StrataView, reference_of, strata_of
-from justicia.report.cells import Json, between, both_ends, enclosure, group_name, sample, text
+from justicia.report.cells import Json, between, both_ends, enclosure, group_name, group_words, sample, text
+from justicia.report.groups import is_left_out
 from justicia.report.impact_views import TableView, impact_of, ranges_of
-from justicia.report.pictures import Chart, Graph, chart, graph
+from justicia.report.pictures import Chart, Charted, Graph, chart, graph
 from justicia.report.routes import disagreement_lines, open_lines, route_lines
+from justicia.report.wording import method_words
 from justicia.words import counted, shown
 
 __all__ = ["GroupRow", "GroupingView", "MeasureRow", "group_name", "groupings_of", "headline", "title_of"]
@@ -25,7 +27,6 @@ class GroupRow:
     ----------
     values : list of str
         One a sensitive column.
-    name : str
     cells : dict of str to str
         Text by column of the table.
     mark : str
@@ -36,7 +37,6 @@ class GroupRow:
     """
 
     values: list[str]
-    name: str
     cells: dict[str, str]
     mark: str
     off: bool
@@ -72,6 +72,7 @@ class GroupingView:
     sensitive: list[str]
     summary: str
     has_verified: bool
+    ranked_by: str
     any_off: bool
     methods: str
     favored: list[str]
@@ -80,6 +81,7 @@ class GroupingView:
     groups: list[GroupRow]
     left_out: str
     chart: Chart | None
+    drawn_statistically: bool
     measures: list[MeasureRow]
     measure_columns: list[tuple[str, str]]
     population: Json
@@ -119,7 +121,8 @@ def percentage(held: Enclosure) -> str:
     if hi - lo <= EXACT:
         return f"{100 * lo:.1f} %"
     low, high = int(1000 * lo) / 10, -int(-1000 * hi // 1) / 10
-    return f"{low:.1f} %" if low == high else f"between {low:.1f} % and {high:.1f} %"
+    first, last = f"{low:.1f} %", f"{high:.1f} %"
+    return first if low == high else f"between {first} and {last}"
 
 
 def headline(held: Json) -> str:
@@ -127,7 +130,9 @@ def headline(held: Json) -> str:
     groupings = held["groupings"]
     says = _summary(groupings[0]) if groupings else ""
     favorable = held.get("favorable")
-    return f"{says} Yes means {shown(favorable, 80)}." if says and favorable and held.get("model") else says
+    if not (says and favorable and held.get("model")) or str(favorable).casefold() == "yes":
+        return says
+    return f"{says} “Yes” is the outcome {shown(favorable, 80)}."
 
 
 def groupings_of(held: Json) -> list[GroupingView]:
@@ -158,8 +163,9 @@ def _view(grouping: Json, position: int, confidence: float, search: str) -> Grou
         anchor=f"grouping-{position + 1}",
         sensitive=[shown(name, 60) for name in grouping["sensitive"]],
         has_verified=any(group.get("selection_rate") is not None for group in groups),
+        ranked_by="rows" if most is None else "verified",
         any_off=any(row.off for row in rows),
-        methods="; ".join(dict.fromkeys(row.method for row in measures if row.method)),
+        methods="; ".join(dict.fromkeys(method_words(row.method) for row in measures if row.method)),
         summary=_counted(grouping, search),
         favored=_favored(grouping),
         columns=_columns(rows, confidence),
@@ -167,6 +173,7 @@ def _view(grouping: Json, position: int, confidence: float, search: str) -> Grou
         groups=rows,
         left_out=between(left_out) if left_out else "",
         chart=chart([_bar(group, marks) for group in groups]),
+        drawn_statistically=any(_drawn(group) is not None for group in groups),
         measures=measures,
         measure_columns=_measure_columns(grouping, measures, confidence),
         population=grouping.get("population") or {},
@@ -202,12 +209,21 @@ def _counted(grouping: Json, search: str) -> str:
     return f"{says} with people, {without:,} without" if without else says
 
 
+def _certain(group: Json) -> Json | None:
+    """Certain bounds of a group's selection rate under the population itself."""
+    rate: Json | None = group.get("selection_rate")
+    return None if rate is None else (rate.get("shift") or {}).get("unshifted") or rate
+
+
+def _drawn(group: Json) -> Json | None:
+    """Statistical bounds of the same, where they are narrower."""
+    rate: Json | None = group.get("selection_rate")
+    return None if rate is None else rate.get("statistical")
+
+
 def _rate(group: Json) -> Json | None:
     """The narrowest that is known of a group's verified selection rate."""
-    rate: Json | None = group.get("selection_rate")
-    if rate is None:
-        return None
-    return rate.get("statistical") or (rate.get("shift") or {}).get("unshifted") or rate
+    return _drawn(group) or _certain(group)
 
 
 def _middle(group: Json) -> float:
@@ -239,6 +255,8 @@ def _row(group: Json, marks: dict[str, str]) -> GroupRow:
         "negatives": "–" if group.get("negatives") is None else f"{group['negatives']:,}",
         "tpr": text(group.get("tpr")),
         "fpr": text(group.get("fpr")),
+        "statistical_tpr": text((group.get("tpr") or {}).get("statistical")),
+        "statistical_fpr": text((group.get("fpr") or {}).get("statistical")),
         "rows_tpr": sample(group.get("sample_tpr")),
         "rows_fpr": sample(group.get("sample_fpr")),
         "precision": text(group.get("precision")),
@@ -248,7 +266,7 @@ def _row(group: Json, marks: dict[str, str]) -> GroupRow:
     ends = enclosure(rows)
     off = found is not None and ends is not None and (found.hi < ends.lo or found.lo > ends.hi)
     values = [shown(value, 60) for value in group["group"].values()]
-    return GroupRow(values, name, cells, marks.get(name, ""), off, group.get("note") or "")
+    return GroupRow(values, cells, marks.get(name, ""), off, group.get("note") or "")
 
 
 def _ends_of(rows: Json | None) -> str:
@@ -292,9 +310,11 @@ def _label_columns(rows: list[GroupRow]) -> list[tuple[str, str]]:
     headings = {
         "positives": "favorable",
         "tpr": "TPR",
+        "statistical_tpr": "TPR, statistical",
         "rows_tpr": "TPR, rows",
         "negatives": "others",
         "fpr": "FPR",
+        "statistical_fpr": "FPR, statistical",
         "rows_fpr": "FPR, rows",
         "precision": "precision",
         "rows_precision": "precision, rows",
@@ -307,9 +327,10 @@ def _telling(headings: dict[str, str], rows: list[GroupRow]) -> list[tuple[str, 
     return [(key, heading) for key, heading in headings.items() if any(row.cells[key] != "–" for row in rows)]
 
 
-def _bar(group: Json, marks: dict[str, str]) -> tuple[str, str, Enclosure | None, Json | None]:
+def _bar(group: Json, marks: dict[str, str]) -> Charted:
     name = group_name(group["group"])
-    return name, marks.get(name, ""), enclosure(_rate(group)), group.get("sample_rate")
+    mark = marks.get(name, "") or ("left out" if is_left_out(group.get("note"), group["n"]) else "")
+    return Charted(name, mark, enclosure(_certain(group)), enclosure(_drawn(group)), group.get("sample_rate"))
 
 
 def _favored(grouping: Json) -> list[str]:
@@ -320,14 +341,17 @@ def _favored(grouping: Json) -> list[str]:
         found = None if held is None else enclosure(held["selection_rate"])
         if held is None or found is None:
             continue
-        line = f"Favored {word}: {group_name(held['group'])}. The model says yes to {percentage(found)} of them."
+        people = _people(grouping, held["group"])
+        line = (
+            f"Favored {word}: {group_words(held['group'])}{people}. The model says yes to {percentage(found)} of them."
+        )
         others = len(held["candidates"]) - 1
         if others > 0:
-            names = [group_name(one) for one in held["candidates"] if one != held["group"]]
-            few = "; ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
-            line += (
-                f" {'It' if not found.exact else 'Equal or not told apart: it'} may also be one of {others:,}: {few}."
-            )
+            names = [group_words(one) for one in held["candidates"] if one != held["group"]]
+            few = "; ".join(names[:5]) + (f"; and {len(names) - 5:,} more" if len(names) > 5 else "")
+            why = f"Its bounds do not tell it from {counted(others, 'other group')}, which may be {word} favored too"
+            why = "Not told apart from it" if found.exact else why
+            line += f" {why}: {few}."
         says.append(line)
     return says
 
@@ -340,16 +364,35 @@ def _summary(grouping: Json) -> str:
     if high is None or low is None:
         return ""
     if group_name(most["group"]) == group_name(least["group"]):
-        return f"There is one group with people, {group_name(most['group'])}: the model says yes to {percentage(high)}."
+        return (
+            f"There is one group with people, {group_words(most['group'])}: the model says yes to {percentage(high)}."
+        )
     line = (
-        f"The model says yes to {percentage(high)} of the most favored group ({group_name(most['group'])}) "
-        f"and to {percentage(low)} of the least favored ({group_name(least['group'])})."
+        f"The model says yes to {percentage(high)} of the most favored group ({_named(grouping, most)}) "
+        f"and to {percentage(low)} of the least favored ({_named(grouping, least)})."
     )
-    impact = enclosure((grouping["measures"].get("disparate_impact")) or None)
-    if impact is not None:
-        per = _per_hundred(impact)
-        line += f" Of as many people of both, {per} of the least favored would be selected for every 100 of the other."
+    held = grouping["measures"].get("disparate_impact") or {}
+    impact = enclosure(held)
+    if impact is None:
+        return line
+    line += (
+        f" For every 100 people it selects in the most favored group, it selects {_per_hundred(impact)} among as many "
+        "of the least favored."
+    )
+    drawn = enclosure(held.get("statistical"))
+    if drawn is not None:
+        line += f" By drawing people at random it is {_per_hundred(drawn)}, though without the same certainty."
     return line
+
+
+def _named(grouping: Json, extreme: Json) -> str:
+    return f"{group_words(extreme['group'])}{_people(grouping, extreme['group'], '; {}')}"
+
+
+def _people(grouping: Json, group: Json, form: str = " ({})") -> str:
+    """How many people of the rows are in a group; empty where nothing is known of it."""
+    n = next((one.get("n") for one in grouping["groups"] if one["group"] == group), None)
+    return "" if n is None else form.format(counted(n, "person", "people"))
 
 
 def _summary_of_rows(grouping: Json) -> str:
@@ -363,9 +406,10 @@ def _summary_of_rows(grouping: Json) -> str:
     names = [group_name(end) for end in ends if end is not None]
     if len(names) < len(ends) or any(name not in rates for name in names) or names[0] == names[1]:
         return ""
+    first, last = (f"{group_words(end)}{_people(grouping, end, '; {}')}" for end in ends if end is not None)
     return (
-        f"Among the rows, {100 * rates[names[0]]:.1f} % of the group selected most ({names[0]}) get the favorable "
-        f"outcome, and {100 * rates[names[1]]:.1f} % of the one selected least ({names[1]})."
+        f"Among the rows, {100 * rates[names[0]]:.1f} % of the group selected most ({first}) get the favorable "
+        f"outcome, and {100 * rates[names[1]]:.1f} % of the one selected least ({last})."
     )
 
 
@@ -421,7 +465,7 @@ def _worked(name: str, grouping: Json) -> str:
     """The verified measure written out with the rates that it is made of; empty where they are bounds."""
     parts = []
     for kind in compared_kinds(name):
-        held = [(enclosure(group.get(kind)), group_name(group["group"])) for group in grouping["groups"]]
+        held = [(enclosure(group.get(kind)), group_words(group["group"])) for group in grouping["groups"]]
         rates = [(float(found.lo), who) for found, who in held if found is not None and found.exact]
         if len(rates) < 2 or len(rates) < sum(found is not None for found, _ in held):
             return ""
@@ -452,7 +496,7 @@ def _held_out(fit: Json | None) -> str:
 
 
 def _off(fit: Json | None) -> list[str]:
-    return [group_name(group["group"]) for group in (fit or {}).get("groups", ()) if group.get("off")]
+    return [group_words(group["group"]) for group in (fit or {}).get("groups", ()) if group.get("off")]
 
 
 def _size(size: float) -> str:
@@ -495,7 +539,7 @@ def _mediators(held: Json | None) -> str:
         else shown(name, 60)
         for name in held["names"]
     ]
-    groups = " or ".join(group_name(group) for group in held["drawn_as_in"])
+    groups = " or ".join(group_words(group) for group in held["drawn_as_in"])
     return f"{', '.join(names)}, drawn as in {groups}" + ("" if held["certain"] else ", which may not be the one")
 
 

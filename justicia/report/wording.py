@@ -7,7 +7,7 @@ from typing import Any
 
 from justicia.words import counted
 
-__all__ = ["ERRORS", "STRUCTURES", "command_of", "facts_of", "glossary_of", "method_of", "unseen_of"]
+__all__ = ["ERRORS", "STRUCTURES", "command_of", "facts_of", "glossary_of", "method_of", "method_words", "unseen_of"]
 
 Json = dict[str, Any]
 
@@ -24,6 +24,27 @@ ERRORS = {
     "structure": "how far the population's rates are from those of the rows it was fitted on",
 }
 """What each source of error is."""
+
+ENGINES = {
+    "paths": "adds up the probabilities of the leaves of the tree that say yes",
+    "satisfied_clauses": "adds up, along the population, how likely each set of the rule's conditions is satisfied",
+    "sums": "adds up the probabilities of all sums that the score can take",
+    "fourier": "finds the distribution of the score from its characteristic function, between two bounds",
+    "branch_and_bound": "divides the people into boxes until the trees of the model are sure of each, and adds up",
+    "clauses": "writes the question as a formula of stochastic SAT and counts its solutions",
+    "normal": "integrates the normal distribution of the score",
+    "boxes": "adds up the probabilities of boxes of normally distributed columns",
+}
+"""How each engine finds a rate."""
+
+_METHODS = {
+    "log-ratio": "Katz's logarithmic",
+    "wilson": "Wilson",
+    "clopper-pearson": "Clopper-Pearson",
+    "bonferroni": "Bonferroni",
+    "koopman": "Koopman's score",
+}
+"""Names of people in names of methods, which the JSON has in lower case."""
 
 _MISSING = {
     "group": "a group of their own",
@@ -81,6 +102,17 @@ def facts_of(held: Json) -> list[tuple[str, str]]:
     return facts
 
 
+def method_words(method: str) -> str:
+    """The name of a statistical method as a text has it.
+
+    >>> method_words("wilson intervals, simultaneous over groups (bonferroni)")
+    'Wilson intervals, simultaneous over groups (Bonferroni)'
+    """
+    for written, words in _METHODS.items():
+        method = method.replace(written, words)
+    return method
+
+
 def unseen_of(held: Json) -> list[tuple[str, str, int]]:
     """Values that the model was not fitted on: column, value and number of rows."""
     unseen = (held.get("data") or {}).get("unseen") or {}
@@ -107,7 +139,7 @@ def method_of(held: Json) -> list[str]:
     lines.append(
         "The population is a probability distribution over these cells for every group, named and described above. For "
         "each group the probability that the model says yes was then computed, not sampled: by the engine "
-        f"{solver['engine']}, "
+        f"{solver['engine']}{_engine_words(solver['engine'])}, "
         + (
             "going through every group."
             if solver["search"] == "enumerate"
@@ -129,6 +161,16 @@ def method_of(held: Json) -> list[str]:
         "rows stand beside the verified ones; where the two disagree, look at the fit first."
     )
     return lines
+
+
+def _has_statistical(grouping: Json) -> bool:
+    return any((group.get("selection_rate") or {}).get("statistical") for group in grouping["groups"])
+
+
+def _engine_words(engine: str) -> str:
+    """What an engine does, between brackets; nothing of one that is outside."""
+    says = ENGINES.get(engine)
+    return f" (which {says})" if says else ""
 
 
 def glossary_of(held: Json, confidence: str) -> list[tuple[str, str]]:
@@ -159,6 +201,15 @@ def glossary_of(held: Json, confidence: str) -> list[tuple[str, str]]:
                 "the people in the table.",
             ),
         )
+        if any(_has_statistical(grouping) for grouping in held["groupings"]):
+            terms.insert(
+                3,
+                (
+                    "statistical",
+                    "Verified too, but narrowed by drawing people at random where certain bounds leave something open; "
+                    "it holds but for a very small probability.",
+                ),
+            )
     if held["label"]:
         terms += [
             ("TPR", "True positive rate: selection rate of the people whose true outcome is favorable."),

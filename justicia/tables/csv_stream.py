@@ -21,7 +21,6 @@ import numpy as np
 from justicia.errors import TableError
 from justicia.tables.content import COMPRESSED
 from justicia.tables.csv_text import (
-    NO_TEXT,
     check_beginning,
     check_delimiter,
     first_line,
@@ -29,6 +28,8 @@ from justicia.tables.csv_text import (
     holds_words,
     names_in,
 )
+from justicia.tables.file_kinds import NO_TEXT
+from justicia.tables.integers import with_finite_integers
 from justicia.tables.sources import FileHash, Survey, batch_rows, head_rows, with_types
 from justicia.words import counted
 
@@ -238,13 +239,16 @@ class CsvSource:
         return held
 
     def _header(self, beginning: bytes, *, asked: bool) -> list[str]:
-        check_beginning(beginning, self._encoding)
+        suffixes = [suffix.lower() for suffix in self._path.suffixes if suffix.lower() not in COMPRESSED]
+        check_beginning(beginning, self._encoding, suffixes[-1] if suffixes else "")
         if b"\r" in beginning and b"\n" not in beginning:
             raise TableError("ends its lines with \\r alone: write \\n, or read it whole (--no-stream)")
         try:
             line = beginning.partition(b"\n")[0].decode(self._encoding, "replace")
         except (LookupError, ValueError) as error:
-            raise TableError(f"encoding {self._encoding!r} is not known") from error
+            raise TableError(
+                f"encoding {self._encoding!r} is not known: usual ones are utf-8, latin-1, cp1252 and utf-16"
+            ) from error
         if not asked:
             check_delimiter(line)
         return names_in(line, self._delimiter)
@@ -295,7 +299,7 @@ class CsvSource:
                     frame = next(reader, None)
                 if frame is None:
                     return
-                yield frame.reset_index(drop=True)
+                yield with_finite_integers(frame.reset_index(drop=True))
         except pd.errors.EmptyDataError:
             raise TableError("is empty") from None
         except UnicodeDecodeError as error:

@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from justicia.compressed import kind_of
 from justicia.errors import TableError
+from justicia.tables.file_kinds import NO_TEXT, other_kind
 from justicia.words import counted
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "NO_TEXT",
     "check_beginning",
     "check_delimiter",
     "first_line",
@@ -46,8 +46,11 @@ def parse_csv(
     encoding: str = "utf-8",
     strip: bool = True,
     as_text: bool = False,
+    suffix: str = "",
 ) -> pd.DataFrame:
     """Parse CSV bytes under the two rules of this module; with `as_text`, no value is read as a number.
+
+    `suffix` is the end of the file's name, which may say what else it is.
 
     Raises
     ------
@@ -58,13 +61,15 @@ def parse_csv(
     separator = "," if delimiter is None else delimiter
     if len(separator) != 1 or not separator.isascii() or separator in '"\n\r':
         raise TableError(f"delimiter {separator!r} is not one ASCII character")
-    check_beginning(content, encoding)
+    check_beginning(content, encoding, suffix)
     if b"\x00" in content and "16" not in encoding and "32" not in encoding:
         raise TableError(NO_TEXT)
     try:
         header = content.partition(b"\n")[0].decode(encoding, "replace")
     except (LookupError, ValueError) as error:
-        raise TableError(f"encoding {encoding!r} is not known") from error
+        raise TableError(
+            f"encoding {encoding!r} is not known: usual ones are utf-8, latin-1, cp1252 and utf-16"
+        ) from error
     if delimiter is None:
         check_delimiter(header)
     frame = _parse(content, separator, encoding, na, False, as_text)
@@ -87,17 +92,15 @@ def has_outer_blanks(content: bytes, delimiter: str) -> bool:
     )
 
 
-NO_TEXT = "is not a text file: a table is CSV text or a Parquet file that ends in .parquet"
-
-
-def check_beginning(content: bytes, encoding: str) -> None:
-    """Refuse what is no text by its first bytes, with what it is."""
+def check_beginning(content: bytes, encoding: str, suffix: str = "") -> None:
+    """Refuse what is no text by its first bytes, or by the end of its name, with what it is."""
+    kind = other_kind(content, suffix)
+    if kind is not None:
+        raise TableError(kind)
     if content.startswith((b"\xff\xfe", b"\xfe\xff")) and "16" not in encoding:
         raise TableError("is UTF-16 text: pass --encoding utf-16")
     if kind_of(content) not in (None, "zlib"):
         raise TableError(f"is compressed ({kind_of(content)}), but its name does not end in .gz, .bz2 or .xz")
-    if content.startswith((b"PK\x03\x04", b"PAR1", b"\x89PNG", b"%PDF")):
-        raise TableError(NO_TEXT)
 
 
 def _check_repeats(frame: pd.DataFrame, header: str, delimiter: str) -> None:

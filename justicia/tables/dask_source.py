@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from justicia.tables.sources import Survey, head_rows, with_types
+from justicia.tables.sources import Survey, check_names, head_rows, with_types
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +39,7 @@ class DaskSource:
         self._data = data
         self.name: str | None = None
         self.columns = [str(name) for name in data.columns]
+        check_names(self.columns)
         self._held = dict(zip(self.columns, data.columns, strict=True))
         self._dtypes = {name: data.dtypes[held] for name, held in self._held.items()}
 

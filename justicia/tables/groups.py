@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from dataclasses import dataclass
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from justicia.errors import GroupingError, TableError
 from justicia.tables.repeats import number_of, tally
-from justicia.words import counted, did_you_mean, listed, value_text
+from justicia.words import comma_hint, counted, did_you_mean, listed, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,11 +24,13 @@ __all__ = [
     "MOST_EMPTY",
     "MOST_NUMERIC_VALUES",
     "Grouping",
+    "bins_hint",
     "check_bins",
     "first_rows",
     "group_rows",
     "ranks",
     "rows_with_groups",
+    "says_age",
 ]
 
 logger = logging.getLogger(__name__)
@@ -37,6 +40,9 @@ MISSING = "(missing)"
 
 MOST_NUMERIC_VALUES = 10
 """A numeric sensitive column with more distinct values is refused: it needs bins."""
+
+_AGES = (25, 40, 60)
+"""Edges that are proposed for ages."""
 
 MOST_EMPTY = 1_000
 """Combinations of values without rows are listed when there are at most so many combinations."""
@@ -242,7 +248,10 @@ def _binned(
     _check_missing(absent, words, missing, repeats)
     text = column[np.isnan(numbers) & ~absent]
     if len(text):
-        raise GroupingError(f"--bins {name}: the column holds {listed(text.unique(), 3)}, which is not a number")
+        raise GroupingError(
+            f"--bins {name}: the column holds {listed(text.unique(), 3)}, which is not a number"
+            f"{comma_hint(text.unique()[:100])}"
+        )
     texts = [value_text(edge) for edge in edges]
     middle = [f"({low}, {high}]" for low, high in pairwise(texts)]
     order = [f"<= {texts[0]}", *middle, f"> {texts[-1]}"]
@@ -263,8 +272,10 @@ def _known_values(
         values += [value for value in column.cat.categories if value not in set(values)]
     numeric = all(isinstance(value, (int, float, np.integer, np.floating)) for value in values)
     if numeric and len(values) > MOST_NUMERIC_VALUES:
+        other = "" if says_age(name) else ", or name another column"
         raise GroupingError(
-            f"{words} is numeric with {len(values):,} distinct values: cut it into classes with --bins {name}=EDGE,EDGE"
+            f"{words} is numeric with {len(values):,} distinct values: cut it into classes with "
+            f"{bins_hint(name, column)}{other}"
         )
     texts = [value_text(value).strip() for value in values]
     order = sorted(set(texts), key=_natural)
@@ -286,6 +297,30 @@ def _warn_of_case(values: Sequence[str], words: str) -> None:
                 "%s holds %s, which are different groups: write them alike if they mean the same",
                 words, listed(map(repr, same), 5),
             )  # fmt: skip
+
+
+def says_age(name: str) -> bool:
+    """Whether a column is named like an age.
+
+    >>> says_age("Age"), says_age("age_at_hiring"), says_age("wage"), says_age("age group")
+    (True, True, False, False)
+    """
+    words = re.findall(r"[a-z0-9]+", name.casefold())
+    return "age" in words and not {"group", "class", "band", "bracket", "range", "cat", "category"} & set(words)
+
+
+def bins_hint(name: str, column: pd.Series[Any]) -> str:
+    """The option that cuts a numeric column into classes; ages at usual edges with people on both sides.
+
+    >>> import pandas as pd
+    >>> bins_hint("age", pd.Series([20, 30, 50])), bins_hint("pay", pd.Series([1, 2]))
+    ('--bins age=25,40', '--bins pay=EDGE,EDGE')
+    """
+    edges = []
+    if says_age(name):
+        low, high = column.min(), column.max()
+        edges = [str(edge) for edge in _AGES if low <= edge < high]
+    return f"--bins {name}={','.join(edges) or 'EDGE,EDGE'}"
 
 
 def check_bins(bins: Mapping[str, Sequence[Any]], groupings: Sequence[Sequence[str]]) -> dict[str, list[float]]:

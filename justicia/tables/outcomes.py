@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -15,17 +15,29 @@ import numpy as np
 from justicia.errors import InputError, LabelError, TableError
 from justicia.tables.repeats import number_of
 from justicia.tables.roles import Truth
-from justicia.words import counted, did_you_mean, listed, shown, value_text
+from justicia.tables.yes_no import few_values, read_yes_no
+from justicia.words import comma_hint, counted, did_you_mean, listed, shown, value_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.tables.reading import Table
 
-__all__ = ["Cut", "Outcomes", "cut_scores", "parse_threshold", "read_decisions", "read_scores", "read_truth"]
+__all__ = [
+    "Cut",
+    "Outcomes",
+    "cut_scores",
+    "parse_threshold",
+    "possible_labels",
+    "read_decisions",
+    "read_scores",
+    "read_truth",
+]
 
 logger = logging.getLogger(__name__)
 
+_MOST_DECISIONS = 10
+"""A column of more numbers is hardly one of decisions."""
 _ONE, _ZERO = {"1", "1.0", "true", "True"}, {"0", "0.0", "false", "False"}
 _YES, _NO = {"yes", "y", "true", "1"}, {"no", "n", "false", "0"}
 _THRESHOLD = re.compile(r"\s*(>=|<=|>|<|≥|≤)?\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*", re.ASCII | re.IGNORECASE)
@@ -168,6 +180,11 @@ def _favorable_found(table: Table, name: str, texts: Sequence[str]) -> str:
     else:
         found = [text for text in texts if text.casefold() in _YES]
         if len(found) != 1 or not all(text.casefold() in _YES | _NO for text in texts):
+            if len(texts) > _MOST_DECISIONS and table.people[name].dtype.kind in "iuf":
+                raise LabelError(
+                    f"the decision column {name!r} holds {len(texts):,} numbers: if it is a score, pass --score {name} "
+                    "and --threshold in place of --decision; else name favorable ones with --favorable"
+                )
             raise LabelError(
                 f"which outcome in the decision column {name!r} is favorable? pass --favorable with one or more of "
                 f"{listed(texts, 40)}"
@@ -220,6 +237,38 @@ def read_truth(table: Table, name: str, favorable: Sequence[str] | None) -> Trut
     return Truth(name, positive[codes], known, ", ".join(sorted(good)) or "1")
 
 
+def possible_labels(
+    table: Table, found: Sequence[Sequence[str]], taken: Collection[str | None], outcomes: Outcomes
+) -> None:
+    """Announce the columns that may be the true outcome beside decisions.
+
+    None is taken: nothing says which columns of a table of decisions are about the outcome.
+
+    Parameters
+    ----------
+    table : Table
+    found : sequence of sequence of str
+        Sensitive columns of each grouping.
+    taken : collection of str or None
+        Columns that are something else.
+    outcomes : Outcomes
+    """
+    sensitive = {name for names in found for name in names}
+    decided = set(few_values(table.people[outcomes.name])) if outcomes.threshold is None else set()
+    possible = [
+        str(name)
+        for name in table.people.columns
+        if name not in sensitive and name not in taken and len(texts := few_values(table.people[name])) > 1
+        and (set(texts) == decided or read_yes_no(texts) is not None)
+    ]  # fmt: skip
+    if possible:
+        one = repr(possible[0]) if len(possible) == 1 else "COLUMN"
+        logger.info(
+            "no label is named: if %s%s holds the true outcome, pass --label %s for true and false positive rates",
+            *("one of " if len(possible) > 1 else "", listed(possible, 5), one),
+        )
+
+
 def read_scores(table: Table, name: str) -> np.ndarray:
     """A score as numbers, float64 array of shape (n_rows,).
 
@@ -234,7 +283,8 @@ def read_scores(table: Table, name: str) -> np.ndarray:
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     strange = column[np.isnan(numbers)]
     if len(strange):
-        raise TableError(f"score column {name!r} holds {shown(strange.iloc[0])!r}, which is no number")
+        hint = comma_hint(strange.unique()[:100])
+        raise TableError(f"score column {name!r} holds {shown(strange.iloc[0])!r}, which is no number{hint}")
     return numbers
 
 

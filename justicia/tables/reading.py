@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from justicia.errors import InputError, MissingDependencyError, TableError
-from justicia.tables.content import Hash, uncompressed
+from justicia.tables.content import COMPRESSED, Hash, uncompressed
 from justicia.tables.csv_text import first_line, parse_csv
 from justicia.tables.dask_source import is_dask_frame
+from justicia.tables.integers import with_finite_integers
 from justicia.tables.repeats import of_rows
-from justicia.tables.sources import BROKEN
-from justicia.words import listed
+from justicia.tables.sources import BROKEN, check_names
+from justicia.words import did_you_mean, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +31,7 @@ __all__ = ["Table", "read_table"]
 logger = logging.getLogger(__name__)
 
 _PARQUET = (".parquet", ".pq")
+_TABLE = {".csv", ".tsv", ".txt", *_PARQUET}
 
 
 @dataclass(frozen=True)
@@ -155,9 +157,8 @@ def read_table(
         raise TableError(f"{table.source or 'the table'} has no rows")
     if any(not isinstance(name, str) for name in frame.columns):
         frame = frame.set_axis([str(name) for name in frame.columns], axis="columns")
-    repeated = frame.columns[frame.columns.duplicated()].unique().tolist()
-    if repeated:
-        raise TableError(f"columns named more than once: {listed(repeated)}; rename them")
+    check_names(frame.columns)
+    frame = with_finite_integers(frame)
     description = table.description or datasets.recognise(frame.columns)
     if description is not None and table.description is None:
         logger.info("the columns are those of the bundled data set %s: its description is used", description.name)
@@ -192,7 +193,8 @@ def _read_source(
         return Table(frame, text, Hash(content).hexdigest(), datasets.describe(data))
     if not path.exists():
         names = listed(datasets.names())
-        raise TableError(f"{text}: there is no such file (bundled data sets are {names})")
+        near = did_you_mean(path.name, [*datasets.names(), *_tables_in(path.parent)]).partition(" (there are")[0]
+        raise TableError(f"{text}: there is no such file{near} (bundled data sets are {names})")
     if not path.is_file():
         raise TableError(f"{text} is not a file")
     try:
@@ -205,10 +207,26 @@ def _read_source(
             frame = _parse_parquet(content)
         else:
             content_plain = uncompressed(content, path.suffix.lower())
-            frame = parse_csv(io.BytesIO(content_plain), na=na, delimiter=delimiter, encoding=encoding, strip=strip)
+            suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in COMPRESSED]
+            frame = parse_csv(
+                io.BytesIO(content_plain),
+                na=na,
+                delimiter=delimiter,
+                encoding=encoding,
+                strip=strip,
+                suffix=suffixes[-1] if suffixes else "",
+            )
     except InputError as error:
         raise type(error)(f"{path.name}: {error}") from error
     return Table(frame, path.name, hashing.hexdigest())
+
+
+def _tables_in(folder: Path) -> list[str]:
+    """Names of the files in a folder that may be tables."""
+    try:
+        return sorted(path.name for path in folder.iterdir() if _TABLE & {suffix.lower() for suffix in path.suffixes})
+    except OSError:
+        return []
 
 
 def _parse_parquet(content: bytes) -> pd.DataFrame:

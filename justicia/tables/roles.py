@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.errors import GroupingError, LabelError, TableError
-from justicia.tables.plain import is_plain
+from justicia.tables.groups import MOST_NUMERIC_VALUES, bins_hint, says_age
+from justicia.tables.labels import find_label
 from justicia.tables.repeats import correlation, number_of, of_rows
+from justicia.tables.yes_no import read_yes_no, same_words
 from justicia.words import counted, did_you_mean, listed, shown, value_text
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from justicia.tables.reading import Table
 
-__all__ = ["Roles", "Truth", "assign_roles", "find_groupings", "find_label", "folded"]
+__all__ = ["Roles", "Truth", "assign_roles", "find_groupings"]
 
 logger = logging.getLogger(__name__)
 
@@ -149,7 +151,7 @@ def find_groupings(table: Table, sensitive: Sequence[Sequence[str]] | None) -> t
                 near = f"; did you mean {listed(members, 5)}?" if members else did_you_mean(name, columns)
                 raise TableError(f"sensitive column {name!r} is not in the table{near}")
         if not groupings or not all(groupings):
-            raise GroupingError("no sensitive column is named: pass --sensitive column or --sensitive column,column")
+            raise GroupingError("no sensitive column is named: pass --sensitive COLUMN or --sensitive COLUMN,COLUMN")
         return groupings
     if table.description is not None:
         found, how = [name for name in table.description.sensitive if name in columns], "by the data set's description"
@@ -158,68 +160,26 @@ def find_groupings(table: Table, sensitive: Sequence[Sequence[str]] | None) -> t
         how = "by name"
     if not found:
         raise GroupingError(
-            "no sensitive column is found by name: pass --sensitive column or --sensitive column,column; "
-            f"the columns are {listed(columns, 60)}"
+            "no sensitive column is found by name: pass --sensitive COLUMN or --sensitive COLUMN,COLUMN; "
+            f"the columns are {listed(columns, 60)}{_ages_offered(table, columns, '; ')}"
         )
-    logger.info("sensitive: %s, found %s; override with --sensitive", ", ".join(found), how)
+    offer = _ages_offered(table, columns, "; ") if table.description is None else ""
+    logger.info("sensitive: %s, found %s; override with --sensitive%s", ", ".join(found), how, offer)
     return (tuple(found), *((name,) for name in found if len(found) > 1))
+
+
+def _ages_offered(table: Table, columns: Sequence[str], before: str) -> str:
+    """How ages are made a grouping, where the table has a column of them that are numbers."""
+    frame = table.people
+    for name in columns:
+        column = frame[name]
+        if says_age(name) and column.dtype.kind in "iuf" and column.nunique() > MOST_NUMERIC_VALUES:
+            return f"{before}{name} can be one in classes: --sensitive {name} {bins_hint(name, column)}"
+    return ""
 
 
 def _normalised(name: str) -> str:
     return re.sub(r"[^0-9a-z]+", "_", name.strip().casefold()).strip("_")
-
-
-def find_label(
-    table: Table, label: str | None, classes: Sequence[Any], model_columns: Sequence[str], sensitive: set[str]
-) -> str | None:
-    """The label's column: the one asked for, the description's, or the one column that holds the model's classes."""
-    frame = table.people
-    columns = [str(name) for name in frame.columns]
-    if label is not None:
-        if label not in columns:
-            raise TableError(f"label column {label!r} is not in the table{did_you_mean(label, columns)}")
-        return label
-    if table.description is not None and table.description.label in columns:
-        return table.description.label
-    wanted = {value_text(value) for value in classes}
-    taken = set(model_columns) | sensitive
-    found = [name for name in columns if name not in taken and _holds_classes(frame[name], wanted)]
-    if len(found) == 1:
-        logger.info("label %s is found: the column that holds the model's classes; override with --label", found[0])
-        return found[0]
-    if not found:
-        near = {folded(text) for text in wanted}
-        for name in columns:
-            if name not in taken and _holds_classes(frame[name], near, folded):
-                first = value_text(frame[name].dropna().iloc[0])
-                raise LabelError(
-                    f"column {name!r} holds {shown(first)!r}, which is no class of the model"
-                    f"{did_you_mean(first, sorted(wanted))}; write the label as the model's classes are written"
-                )
-    reason = f"{listed(found)} could all be it" if found else "no other column holds the model's classes"
-    logger.info("no label is found (%s): rates that need the true outcome are left out; pass --label", reason)
-    return None
-
-
-def folded(text: str) -> str:
-    """A value as near matches are found by."""
-    return text.strip(" .").casefold()
-
-
-_FIRST_ROWS = 1000
-
-
-def _holds_classes(column: pd.Series[Any], wanted: set[str], fold: Callable[[str], str] = str.strip) -> bool:
-    if column.dtype.kind == "f" and column.nunique() > len(wanted):
-        return False
-    # Most columns hold something else in their very first rows.
-    for rows in (column.iloc[:_FIRST_ROWS], column):
-        if not is_plain(rows):
-            return False
-        values = {fold(value_text(value)) for value in rows.dropna().unique()[: len(wanted) + 1]}
-        if not values <= wanted:
-            return False
-    return bool(values) and values <= wanted and len(values) >= min(2, len(wanted))
 
 
 _ZERO_ONE = {"0": 0, "0.0": 0, "False": 0, "false": 0, "1": 1, "1.0": 1, "True": 1, "true": 1}
@@ -257,17 +217,30 @@ def _meaning(
     if not strange or len(classes) == 1:
         return meaning
     texts = [value_text(held) for held in classes]
+    said = _said(values, texts) if len(strange) == len(values) else None
+    if said is not None and same_words(values, texts):
+        return dict(said)
     near = did_you_mean(strange[0], texts)
     problem = f"label column {name!r} holds {shown(strange[0])!r}, which is no class of the model{near}"
-    if "did you mean" in near:
+    if "did you mean" in near and said is None:
         raise LabelError(f"{problem}; write the label as the model's classes are written")
     if len(values) == len(classes) == 2 and len(strange) == 2:
         found = _by_association(column, values, classes, classify(), table.repeats)
-        if found is not None:
+        if said is not None and (found == said or (found is None and asked)):
+            logger.info("label %s: %s", name, _taken_as(said, texts))
+            return dict(said)
+        if said is not None and not asked:
             logger.info(
-                "label %s is written in other words than the model's classes: by its association with predict, %s is "
-                "taken as %s and %s as %s",
-                *(name, values[0], texts[found[values[0]]], values[1], texts[found[values[1]]]),
+                "label %s is not taken after all: read as yes and no, it %s the model's predict; rates that need the "
+                "true outcome are left out; pass --label %r if it holds it",
+                *(name, "hardly goes with" if found is None else "goes against", name),
+            )
+            return None
+        if found is not None:
+            logger.log(
+                logging.INFO if said is None else logging.WARNING,
+                "label %s is written in other words than the model's classes: by its association with predict, %s",
+                *(name, _taken_as(found, texts)),
             )
             return dict(found)
         problem += ", and its association with predict is too weak to tell which is which"
@@ -275,6 +248,19 @@ def _meaning(
         raise LabelError(f"{problem}; write the label as the model's classes are written")
     logger.info("%s: rates that need the true outcome are left out; pass --label", problem)
     return None
+
+
+def _said(values: Sequence[str], texts: Sequence[str]) -> dict[str, int] | None:
+    """The class that each of two values means when both say yes and no; else None."""
+    said, meant = read_yes_no(values), read_yes_no(texts)
+    if said is None or meant is None:
+        return None
+    position = {yes: texts.index(text) for text, yes in meant.items()}
+    return {value: position[yes] for value, yes in said.items()}
+
+
+def _taken_as(found: dict[str, int], texts: Sequence[str]) -> str:
+    return " and ".join(f"{value} is taken as {texts[position]}" for value, position in found.items())
 
 
 def _by_association(

@@ -8,7 +8,8 @@ gives.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,13 +17,24 @@ import numpy as np
 
 from justicia.errors import MissingDependencyError, TableError
 from justicia.tables.csv_text import first_line
+from justicia.words import listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.watching import Progress
 
-__all__ = ["BROKEN", "FileHash", "ParquetSource", "Source", "Survey", "batch_rows", "head_rows", "with_types"]
+__all__ = [
+    "BROKEN",
+    "FileHash",
+    "ParquetSource",
+    "Source",
+    "Survey",
+    "batch_rows",
+    "check_names",
+    "head_rows",
+    "with_types",
+]
 
 _BATCH_CELLS = 3_000_000
 _BATCH_ROWS = 10_000, 1_000_000
@@ -106,8 +118,23 @@ class Survey:
             self.values[name] = found.reset_index(drop=True)
 
 
-BROKEN = (OSError, ValueError, AttributeError, IndexError, KeyError, NotImplementedError, OverflowError, TypeError)
+BROKEN = (
+    *(OSError, ValueError, AttributeError, IndexError, KeyError, NotImplementedError, OverflowError, TypeError),
+    *(RecursionError, SyntaxError),
+)
 """What is raised, besides Arrow's own errors, over a Parquet file whose notes for pandas contradict its columns."""
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Refuse a table that names a column twice.
+
+    Raises
+    ------
+    TableError
+    """
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        raise TableError(f"columns named more than once: {listed(repeated)}; rename them")
 
 
 class FileHash:
@@ -162,6 +189,7 @@ class ParquetSource:
         except self._broken as error:
             raise self._unreadable(error) from error
         self.columns = [str(name) for name in empty.columns]
+        check_names(self.columns)
         self._dtypes: dict[str, Any] = {str(name): empty.iloc[:, i].dtype for i, name in enumerate(empty.columns)}
         self._texts = [
             field.name

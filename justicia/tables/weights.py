@@ -9,7 +9,7 @@ import numpy as np
 
 from justicia.errors import InputError, TableError
 from justicia.tables.repeats import number_of, of_rows
-from justicia.words import counted, did_you_mean, shown
+from justicia.words import comma_hint, counted, did_you_mean, shown
 
 if TYPE_CHECKING:
     from justicia.tables.reading import Table
@@ -104,7 +104,7 @@ def read_weights(table: Table, name: str) -> np.ndarray:
         raise TableError(f"weight column {name!r} has no value in {counted(empty, 'row')} of {table.n_rows:,}")
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
     for bad, says in (
-        (np.isnan(numbers), "which is no number"),
+        (np.isnan(numbers), "which is no number" + comma_hint(column[np.isnan(numbers)].unique()[:100])),
         (np.isinf(numbers), "which is no finite number"),
         (numbers < 0, "and a weight is never negative"),
         ((numbers > 1e100) | ((numbers > 0) & (numbers < 1e-100)), "too far from 1: scale the weights"),

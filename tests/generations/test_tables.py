@@ -330,3 +330,16 @@ def test_halves_of_surrogate_pairs_and_things_that_are_no_labels(tmp_path):
     report = sequence(path, "gender", domain=DOMAIN, off_domain="none")
     assert "ud800" in report.to_json()
     assert "holds things that are no labels" in refused(table_of([{"a": 1}, {"b": 2}]))
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({"by": ["run"]}, "by is the name of one column"),
+        ({"where": 3}, "where is a mapping"),
+        ({"neutral": ["a"]}, "neutral is"),
+    ],
+)
+def test_keywords_of_the_wrong_kind(asked, says):
+    with pytest.raises(SpecError, match=says):
+        sequence(pd.DataFrame({"a": ["m", "f"], "run": 1}), "a", domain=["m", "f"], **asked)

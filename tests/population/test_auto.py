@@ -215,9 +215,9 @@ def test_auto_is_the_default_and_says_what_it_chose():
     assert isinstance(audit.population, MixturePopulation)
     held = audit.to_dict()["groupings"][0]["population"]
     assert (held["structure"], held["classes"]) == ("auto", 1)
-    assert held["description"].startswith("each feature depends on the group")
+    assert held["description"].startswith("the rows of each group and a distribution that weighs as much as 50 people")
     assert held["fit"]["held_out"] is None
-    assert "auto: each feature depends on the group" in " ".join(audit.to_text().split())
+    assert "auto: the rows of each group and a distribution" in " ".join(audit.to_text().split())
 
 
 def test_held_out_fit_by_hand():

@@ -62,7 +62,7 @@ def test_short_rows_are_named(folder, quoted):
     ("content", "says"),
     [
         (gzip.compress(b"a,b\n1,2\n", mtime=0), "is compressed"),
-        (b"PK\x03\x04zip", "not a text file"),
+        (b"PK\x03\x04zip", "is an archive"),
         ("a,b\n1,2\n".encode("utf-16"), "--encoding utf-16"),
         (b"a,b\n1,\x002\n", "not a text file"),
     ],

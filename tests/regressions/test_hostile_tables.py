@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from justicia.errors import InputError, TableError
 from justicia.metrics.adverse_impact import ratio_interval
 from justicia.tables import read_table
 from justicia.tables.csv_stream import CsvSource
+from justicia.tables.integers import with_finite_integers
 
 
 def told(capsys, *words):
@@ -26,6 +28,16 @@ def told(capsys, *words):
     assert len(captured.err.splitlines()) == 1
     assert "unexpected" not in captured.err
     return stopped.value.code, captured.err
+
+
+def answered(capsys, *words):
+    """Exit code and errors of a command that may end well."""
+    with pytest.raises(SystemExit) as stopped:
+        main(list(words))
+    err = capsys.readouterr().err
+    assert "unexpected" not in err
+    assert "Traceback" not in err
+    return stopped.value.code, err
 
 
 def test_lines_that_end_in_carriage_returns(tmp_path):
@@ -148,3 +160,78 @@ def test_what_libraries_warn_of_is_not_shown(capsys, tmp_path, monkeypatch):
             main(words)
     assert stopped.value.code == 0
     assert "library" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("stream", [(), ("--stream",)])
+def test_integers_that_no_float_holds(tmp_path, monkeypatch, capsys, stream):
+    """Long ones are numbers like any other; endless ones are as infinite as `1e400` is."""
+    monkeypatch.chdir(tmp_path)
+    said = []
+    for name, number in (("long", "1" + "0" * 400), ("written", "1e400"), ("negative", "-1" + "0" * 400)):
+        lines = ["sex,age,out"]
+        lines += [f"{'fm'[i % 2]},{number if i == 3 else i % 50},{'yes' if i % 3 else 'no'}" for i in range(80)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
+        (tmp_path / "who.rule").write_text("age > 25\n")
+        words = [
+            "verify",
+            "--model",
+            "who.rule",
+            "--data",
+            f"{name}.csv",
+            "--sensitive",
+            "sex",
+            "--json",
+            "a.json",
+            *stream,
+        ]
+        code, err = answered(capsys, *words)
+        said.append((code, json.loads(Path("a.json").read_text())["groupings"] if code == 0 else err.replace(name, "")))
+    assert said[0] == said[1]
+    assert said[2][0] == said[0][0]
+
+
+def test_integers_longer_than_a_word_stay_as_they_are():
+    frame = pd.DataFrame(
+        {"long": [10**30, 5, None], "endless": [10**400, 5, None], "words": ["a", "b", None]}, dtype=object
+    )
+    held = with_finite_integers(frame)
+    assert held["long"].tolist()[:2] == [10**30, 5]
+    assert held["endless"].dtype == np.float64
+    assert held["endless"].tolist()[:2] == [np.inf, 5]
+    assert frame["endless"].tolist()[0] == 10**400
+
+
+def test_columns_of_one_name_in_parquet(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pa.table(
+        [pa.array(["f", "m"] * 20), pa.array([1, 2] * 20), pa.array([0, 1] * 20)], names=["sex", "age", "age"]
+    )
+    parquet.write_table(table, "twice.parquet")
+    (tmp_path / "who.rule").write_text("age > 1\n")
+    for stream in ((), ("--stream",)):
+        code, err = told(
+            capsys, "verify", "--model", "who.rule", "--data", "twice.parquet", "--sensitive", "sex", *stream
+        )
+        assert code == 2
+        assert "columns named more than once: age" in err
+
+
+@pytest.mark.parametrize(
+    "notes", ["[" * 100_000, '{"columns": [{"name": "' + "9" * 5000 + '"}]}', "{'a': " + "9" * 5000]
+)
+def test_notes_for_pandas_that_are_nested_or_numbers_without_end(tmp_path, monkeypatch, capsys, notes):
+    monkeypatch.chdir(tmp_path)
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pa.table({"sex": ["f", "m"] * 20, "age": [1, 2] * 20}).replace_schema_metadata({"pandas": notes})
+    parquet.write_table(table, "t.parquet")
+    (tmp_path / "who.rule").write_text("age > 1\n")
+    for stream in ((), ("--stream",)):
+        code, err = answered(
+            capsys, "verify", "--model", "who.rule", "--data", "t.parquet", "--sensitive", "sex", *stream
+        )
+        assert code == 0 or (code == 2 and "is not a Parquet file that can be read" in err)

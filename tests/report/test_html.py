@@ -92,11 +92,11 @@ def test_the_json_inside_is_the_audit(audit, page):
 def test_groups_and_measures_are_those_by_hand(page):
     heading, most, least = _table(page, "Groups")
     assert heading[:5] == ["income <=50K & more", "people", "selected", "verified", "rows"]
-    assert most[:5] == ["m ▲ largest", "4", "3", "0.7500", "0.7500"]
-    assert least[:5] == ["<=50K ▼ smallest", "4", "1", "0.2500", "0.2500"]
+    assert most[:5] == ["m", "4", "3", "▲ 0.7500", "0.7500"]
+    assert least[:5] == ["<=50K", "4", "1", "▼ 0.2500", "0.2500"]
     rows = {row[0].split(" | ")[0]: row for row in _table(page, "Measures")[1:]}
     assert rows["disparate impact"][1:3] == ["0.3333", "0.3333"]
-    assert "0.250000 (<=50K) ÷ 0.750000 (m)" in rows["disparate impact"][0]
+    assert "0.250000 (income <=50K & more=<=50K) ÷ 0.750000 (income <=50K & more=m)" in rows["disparate impact"][0]
     assert rows["statistical parity difference"][1] == "0.5000"
     outcome = _table(page, "By true outcome")
     assert outcome[1] == ["m", "3", "1.0000", "1.0000", "1", "0.0000", "0.0000", "1.0000", "1.0000"]
@@ -105,8 +105,10 @@ def test_groups_and_measures_are_those_by_hand(page):
 def test_verdicts_are_told_by_symbol_and_word(page):
     verdicts = [text_of(one.find("strong")) for one in page.iter("li") if "verdict" in (one.get("class") or "")]
     assert verdicts == ["✗ breached", "✓ met", "✓ met"]
-    assert "75.0 % of the most favored group (m) and to 25.0 %" in text_of(page.find(".//main"))
-    assert "33.3 of the least favored would be selected for every 100 of the other" in text_of(page.find(".//main"))
+    says = text_of(page.find(".//main"))
+    assert "75.0 % of the most favored group (income <=50K & more=m; 4 people) and to 25.0 %" in says
+    assert "For every 100 people it selects in the most favored group, it selects 33.3 among as many" in says
+    assert "drawing people" not in says
 
 
 def test_the_chart_places_rates_on_its_axis(page):
@@ -115,7 +117,7 @@ def test_the_chart_places_rates_on_its_axis(page):
     dots = [
         float(next(dot for dot in svg.iter("circle") if dot.get("class") == "dot").get("cx")[:-1]) for svg in drawings
     ]
-    ticks = {text.text: float(text.get("x")[:-1]) for text in chart.iter("text")}
+    ticks = {text_of(text): float(text.get("x")[:-1]) for text in chart.iter("text")}
     assert ticks["0 %"] == 0
     assert ticks["100 %"] == 100
     assert dots == [75, 25]
@@ -143,11 +145,51 @@ def test_bounds_and_undefined_values_are_no_numbers(audit):
     grouping["measures"]["disparate_impact"].update(lo=None, hi=None, undefined="every selection rate is 0")
     page = parsed(render_html(held))
     # The men's rate, 3 of 4, is then far above the bounds.
-    assert [row[3] for row in _table(page, "Groups")[1:]] == ["0.2123 to 0.2125", "0.2123 to 0.2125*"]
+    assert [row[3] for row in _table(page, "Groups")[1:]] == ["▼ 0.2123 to 0.2125", "▲ 0.2123 to 0.2125*"]
     rows = {row[0].split(" | ")[0]: row for row in _table(page, "Measures")[1:]}
     assert rows["disparate impact"][1] == "undefined"
     assert "every selection rate is 0" in rows["disparate impact"][0]
     assert "÷ 0" not in rows["disparate impact"][0]
+
+
+def test_certain_and_statistical_bounds_are_told_apart(audit):
+    held = copy.deepcopy(audit.to_dict())
+    grouping = held["groupings"][0]
+    drawn = {"confidence": 0.999999, "method": "statistical"}
+    for group in grouping["groups"]:
+        group["selection_rate"].update(lo=0.1, hi=0.9, statistical={"lo": 0.3, "hi": 0.4, **drawn})
+        group["tpr"].update(lo=0.5, hi=1.0, statistical={"lo": 0.7, "hi": 0.8, **drawn})
+    for end in ("most_favored", "least_favored"):
+        grouping[end]["selection_rate"].update(lo=0.1, hi=0.9)
+    impact = grouping["measures"]["disparate_impact"]
+    impact.update(lo=0.1111, hi=1.0, statistical={"lo": 0.75, "hi": 1.0, **drawn})
+    page = parsed(render_html(held))
+    says = text_of(page.find(".//main"))
+    assert "it selects between 11.1 and 100.0 among as many of the least favored" in says
+    assert "By drawing people at random it is between 75.0 and 100.0" in says
+    assert "certain between the ends; the dot is the middle of the narrower statistical interval" in says
+    groups = _table(page, "Groups")
+    assert groups[0][3:5] == ["verified", "statistical"]
+    assert {tuple(one.lstrip("▲▼ ") for one in row[3:5]) for row in groups[1:]} == {
+        ("0.1000 to 0.9000", "0.3000 to 0.4000")
+    }
+    outcome = _table(page, "By true outcome")
+    assert outcome[0][2:4] == ["TPR", "TPR, statistical"]
+    assert {tuple(row[2:4]) for row in outcome[1:]} == {("0.5000 to 1.0000", "0.7000 to 0.8000")}
+
+
+def test_groups_that_enter_no_measure_are_marked(audit):
+    held = copy.deepcopy(audit.to_dict())
+    groups = held["groupings"][0]["groups"]
+    groups.append({**groups[0], "group": {"income <=50K & more": "few"}, "note": "fewer than 30 rows: left out of all"})
+    held["warnings"] = ["pass --min-group 30, or <b>--all-groups</b>"]
+    page = parsed(render_html(held))
+    chart = next(element for element in page.iter("figure"))
+    marks = [text_of(span) for span in chart.iter("span") if span.get("class") == "mark"]
+    assert sorted(marks) == ["left out", "▲ largest", "▼ smallest"]
+    options = [text_of(code) for code in page.iter("code") if code.get("class") == "option"]
+    assert options == ["--min-group 30", "--all-groups"]
+    assert "or <b>--all-groups</b>" in text_of(page.find(".//main"))
 
 
 def test_a_rate_of_the_rows_without_an_interval_is_shown_alone(audit):
@@ -245,7 +287,7 @@ def test_the_reference_group_and_strata_by_hand():
     )
     page = parsed(held.to_html())
     # Of all f 2 of 6, of all m 3 of 4.
-    beside = _table(page, "Beside the reference group m")
+    beside = _table(page, "Beside the reference group sex=m")
     assert beside[1] == ["f", "0.4444", "-0.4167", "0.4444", "-0.4167"]
     strata = {row[0]: row[1:] for row in _table(page, "Inside each stratum of school")[1:]}
     assert strata == {
@@ -271,7 +313,7 @@ def test_decisions_without_a_model():
     assert [one.status for one in held.requirements] == ["breached"]
     page = parsed(text)
     assert _table(page, "Groups")[0] == ["group", "people", "selected", "rows", "95 % interval"]
-    assert _table(page, "Groups")[1][:4] == ["a ▲ largest", "80", "48", "0.6000"]
+    assert _table(page, "Groups")[1][:4] == ["a", "80", "48", "▲ 0.6000"]
     impact = dict(zip(*_table(page, "Adverse impact among the rows"), strict=True))
     assert impact["group"] == "b"
     assert impact["impact ratio"] == "0.5000"
@@ -280,8 +322,8 @@ def test_decisions_without_a_model():
     assert impact["p"] == "0.0019"
     words = text_of(page.find(".//main"))
     assert (
-        "60.0 % of the group selected most (a) get the favorable outcome, and 30.0 % of the one selected least (b)"
-        in words
+        "60.0 % of the group selected most (group=a; 80 people) get the favorable outcome, and 30.0 % of the one "
+        "selected least (group=b; 40 people)" in words
     )
     assert "nothing is verified" in words
     html5lib.HTMLParser(strict=True).parseFragment(held._repr_html_())

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from justicia.enclosure import Enclosure
-from justicia.report.pictures import chart, graph
+from justicia.report.pictures import Charted, chart, graph
 
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=80))
 def test_positions_are_in_the_order_of_the_rates(rates):
-    bars = [(str(number), "", Enclosure(min(pair), max(pair)), None) for number, pair in enumerate(rates)]
+    bars = [Charted(str(number), "", Enclosure(min(pair), max(pair)), None, None) for number, pair in enumerate(rates)]
     drawn = chart(bars)
     assert drawn is not None
     held = [*drawn.first, *drawn.last]
@@ -28,14 +28,21 @@ def test_positions_are_in_the_order_of_the_rates(rates):
 
 def test_nothing_to_draw():
     assert chart([]) is None
-    assert chart([("a", "", None, None)]) is None
+    assert chart([Charted("a", "", None, None, None)]) is None
     assert graph({}) is None
     assert graph({"a": [], "b": []}) is None
 
 
 def test_zero_rates_have_an_axis():
-    drawn = chart([("a", "", Enclosure(0, 0), None)])
+    drawn = chart([Charted("a", "", Enclosure(0, 0), None, None)])
     assert drawn.first[0].middle == 0
+
+
+def test_ends_are_certain_and_the_dot_is_statistical():
+    drawn = chart([Charted("a", "left out", Enclosure(0.2, 1.0), Enclosure(0.25, 0.35), None)])
+    bar = drawn.first[0]
+    assert (bar.lo, bar.middle, bar.hi) == (20, 30, 100)
+    assert bar.says == "verified 0.2000 to 1.0000; statistical 0.2500 to 0.3500"
 
 
 @settings(deadline=None)

@@ -218,5 +218,5 @@ def test_bad_files_are_one_line(tmp_path):
     refused(b"a,a\n1,2\n", "two columns are named 'a'")
     refused(b"a,b\n1,\xff\n", "byte 0xff in line 2")
     refused(b"a,b\n1,\x00\n", "is not a text file")
-    refused(b"PAR1", "is not a text file")
+    refused(b"PAR1", "is a Parquet file whose name does not end in .parquet")
     refused(b"a,b\n1,2\n", "encoding 'nonsense' is not known", encoding="nonsense")

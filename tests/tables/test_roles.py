@@ -134,3 +134,63 @@ def test_types_of_a_zero_one_label(kind):
 
 def test_numpy_classes():
     assert roles(frame(), classes=np.array([0, 1]).tolist()).favorable == (1,)
+
+
+@pytest.mark.parametrize(
+    ("classes", "values"),
+    [
+        ((False, True), [1, 0, 0]),
+        ((False, True), ["1", "0", "0"]),
+        ((False, True), ["1.0", "0.0", "0.0"]),
+        ((False, True), ["TRUE", "FALSE", "FALSE"]),
+        ((False, True), [1.0, 0.0, None]),
+        ((0, 1), [True, False, False]),
+        ((0, 1), ["true", "false", "false"]),
+        (("0", "1"), [True, False, False]),
+        (("no", "yes"), ["Yes", "No", "No"]),
+        ((0, 1), ["yes", "no", "no"]),
+        ((0, 1), ["Y", "N", "N"]),
+        ((False, True), ["YES", "NO", "NO"]),
+        (("no", "yes"), [1, 0, 0]),
+        (("N", "Y"), ["yes", "no", "no"]),
+    ],
+)
+def test_a_label_in_other_words_for_yes_and_no_is_found_and_announced(classes, values):
+    table = frame(hired=values, other=[1, 1, 1], more=["a", "b", "a"])
+    with Announcements() as said:
+        found = roles(table, classes=classes, given=[classes[1], classes[0], classes[0]])
+    assert found.truth.name == "hired"
+    assert found.truth.positive.tolist() == [True, False, False]
+    assert found.favorable == (classes[1],)
+    (text,) = [text for text in said.announcements if text.startswith("label hired is found")]
+    assert "override with label=" in text
+
+
+def test_yes_is_not_taken_for_a_class_that_predict_goes_against():
+    table = frame(defaulted=["yes", "no", "no"])
+    for given in ([0, 1, 1], [1, 1, 1]):
+        with Announcements() as said:
+            assert roles(table, classes=(0, 1), given=given).truth is None
+        assert any("pass label=" in text for text in said.announcements)
+    # Named, the words hold unless predict speaks against them.
+    assert roles(table, classes=(0, 1), given=[1, 1, 1], label="defaulted").truth.positive.tolist() == [1, 0, 0]
+    with Announcements() as said:
+        assert roles(table, classes=(0, 1), given=[0, 1, 1], label="defaulted").truth.positive.tolist() == [0, 1, 1]
+    assert any("yes is taken as 0 and no is taken as 1" in text for text in said.warnings)
+
+
+def test_two_columns_of_yes_and_no_are_not_guessed_but_named():
+    with Announcements() as said:
+        assert roles(frame(a=["yes", "no", "no"], b=[1, 0, 1]), classes=(False, True)).truth is None
+    assert any("(a, b could all be it)" in text and "label=" in text for text in said.announcements)
+
+
+def test_columns_that_may_be_the_label_are_named_where_none_is_found():
+    with Announcements() as said:
+        assert roles(frame(a=["good", "bad", "bad"], b=[1, 2, 3]), classes=(0, 1)).truth is None
+    assert any("a has two values" in text and "label=" in text for text in said.announcements)
+
+
+def test_mixed_words_and_one_value_alone_are_no_label():
+    for values in (["yes", 0, 0], ["yes", "yes", "yes"], ["yes", "no", "unknown"]):
+        assert roles(frame(a=values), classes=(0, 1)).truth is None
