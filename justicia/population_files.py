@@ -160,7 +160,7 @@ def fit_population(
     _check_choices(structure, missing, cells)
     if model is not None:
         if stream:
-            raise InputError("a table is read in batches before there is a model: leave model or stream out")
+            raise InputError("a table is read in batches before there is a model: leave --model or --stream out")
         if list_numbers or cells != MOST_CELLS or as_names(leave_out):
             raise InputError(
                 "the model's own columns and cells are taken: leave --cells, --list-numbers, --leave-out out"

@@ -178,9 +178,14 @@ def condense_for_model(
     condition = Condition(tuple(feature for feature in ready.domain.features if feature.name in columns), values, cut)
     try:
         return read_condensed(source, used, condition, progress, asked, sensitive, ready), columns
-    except TooManyPeopleError:
-        if asked.weight is not None or (asked.file is None and asked.structure in ("tree", "independent")):
+    except TooManyPeopleError as error:
+        if asked.weight is not None:
             raise
+        if asked.file is None and asked.structure in ("tree", "independent"):
+            raise TooManyPeopleError(
+                f"{error}, or fit the population first with justicia population fit, which counts columns and their "
+                "pairs alone, and name its file with --population"
+            ) from None
     logger.info(
         "%s has more different people than are held: they are counted by group and decision",
         source.name or "the table",

@@ -164,6 +164,18 @@ def test_tables_hold_every_number_at_any_width(models, width):
     assert all(f"{value:.4f}" in text for value in listed["value"])
 
 
+@pytest.mark.parametrize("models", [(FIRST,), (FIRST, SECOND)])
+def test_measures_that_leave_out_groups_are_named(models):
+    # Nobody of race w has a favorable outcome, for either model.
+    few = FRAME[(FRAME["race"] != "w") | (FRAME["hired"] == 0)]
+    text = " ".join(compare(*models, data=few, sensitive_features=["race"]).to_text(200).split())
+    says = (
+        "incomplete: 1 group without positives (w): equal opportunity difference, equal opportunity ratio, equalized "
+        "odds difference, equalized odds ratio, average odds difference"
+    )
+    assert text.count(says) == 1
+
+
 def test_what_is_said_of_both_models_stands_there_once():
     few = FRAME.copy()
     few.loc[few.index[:3], "race"] = "rare"

@@ -64,8 +64,8 @@ def test_what_the_fit_is_said_to_be_is_of_the_larger_groups(uneven):
     assert [one.group["race"] for one in fit.groups] == ["a", "b"]
     assert [one.group["race"] for one in larger.groupings[0].held_out.groups] == ["a", "b"]
     assert [one.group["race"] for one in every.groupings[0].held_out.groups] == ["a", "b", "c", "d"]
-    assert any("fewer than 30 people" in warning for warning in every.warnings)
-    assert not any("fewer than 30 people" in warning for warning in larger.warnings)
+    assert any("lean on those of other groups" in warning for warning in every.warnings)
+    assert not any("lean on those of other groups" in warning for warning in larger.warnings)
 
 
 def test_intervals_of_measures_are_those_of_the_larger_groups(uneven):

@@ -117,6 +117,39 @@ def test_any_number_of_different_people_under_a_tree(files, monkeypatch):
         justicia.fit_population(files / "p.csv", **options, structure="auto")
 
 
+def test_an_audit_of_any_number_of_people_under_the_fitted_tree(files, monkeypatch):
+    options = {"sensitive_features": "sex", "label": "hired", "favorable": "yes"}
+    (files / "n.rule").write_text("(age > 40 and job = desk) or score > 60", encoding="utf-8")
+    held = justicia.fit_population(
+        files / "p.csv", sensitive_features="sex", label="hired", structure="tree", stream=True
+    )
+    whole = justicia.verify(files / "n.rule", files / "p.csv", population=held, favorable="yes", stream=False)
+    monkeypatch.setattr(condensing, "MOST_PEOPLE", 20)
+    monkeypatch.setattr(condensing, "_AT_ONCE", 5)
+    with pytest.raises(justicia.InputError, match="fit the population first with justicia population fit"):
+        justicia.verify(files / "n.rule", files / "p.csv", population="tree", stream=True, **options)
+    found = justicia.verify(files / "n.rule", files / "p.csv", population=held, favorable="yes", stream=True)
+    for one, other in zip(found.groupings[0].groups, whole.groupings[0].groups, strict=True):
+        assert (one.n, one.selected, one.selection_rate) == (other.n, other.selected, other.selection_rate)
+    # Decisions of two sexes and three outcomes are too many kinds of people here, and no column.
+    monkeypatch.setattr(condensing, "MOST_PEOPLE", 5)
+    with pytest.raises(justicia.InputError, match=r"more than 5 different people .* hired \(3\), sex \(2\)"):
+        justicia.verify(files / "n.rule", files / "p.csv", population=held, favorable="yes", stream=True)
+
+
+def test_a_dask_frame_is_read_part_by_part():
+    dask = pytest.importorskip("dask.dataframe")
+    frame = people(300)
+    options = {"sensitive_features": ["race", "sex"], "label": "hired", "structure": "tree"}
+    parts = justicia.fit_population(dask.from_pandas(frame, npartitions=4), **options)
+    whole = justicia.fit_population(frame, **options)
+    for one, other in zip(parts.groupings, whole.groupings, strict=True):
+        for kind, held in other.populations.items():
+            assert one.populations[kind].groups == held.groups
+            for node, same_node in zip(one.populations[kind].nodes, held.nodes, strict=True):
+                assert node.table == pytest.approx(same_node.table, abs=1e-12)
+
+
 def test_columns_of_more_values_than_are_counted(files, monkeypatch, caplog):
     from justicia import streaming_fit
 

@@ -18,6 +18,7 @@ from justicia.report.side_by_side_models import (
     GAINED_SAY,
     change_tables,
     fits,
+    incomplete_notes,
     mark_of,
     model_facts,
     shared_facts,
@@ -109,7 +110,12 @@ def _of_one(held: Comparison, reasons: dict[str, str], all_groups: bool, width: 
         table, _ = tool_table(held, position, reasons, width)
         if table is not None:
             tables_.append((f"{title}: other tools", table))
-    return [Section(side.name, model_facts(side), tables_, [])]
+    says = [
+        f"{' x '.join(grouping.sensitive)}: {line}"
+        for position, grouping in enumerate(side.audit.groupings)
+        for line in incomplete_notes(held, position)
+    ]
+    return [Section(side.name, model_facts(side), tables_, says)]
 
 
 def _of_two(held: Comparison, reasons: dict[str, str], all_groups: bool, width: int | None) -> list[Section]:
@@ -123,7 +129,7 @@ def _of_two(held: Comparison, reasons: dict[str, str], all_groups: bool, width: 
         if table is not None:
             tables_.append(("other tools", table))
         tables_ = [(f"{title}: {caption}", one) for caption, one in tables_]
-        parts.append(Section(title, [], tables_, [more] if more else []))
+        parts.append(Section(title, [], tables_, [*incomplete_notes(held, position), *([more] if more else [])]))
     return parts
 
 

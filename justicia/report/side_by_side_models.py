@@ -27,6 +27,7 @@ __all__ = [
     "GAINED_SAY",
     "change_tables",
     "fits",
+    "incomplete_notes",
     "mark_of",
     "model_facts",
     "shared_facts",
@@ -198,6 +199,30 @@ def tool_table(
         return None, more
     wide = _tools(listed, len(held.sides), reasons, apart=False)
     return (wide if fits(wide, width) else _tools(listed, len(held.sides), reasons, apart=True)), more
+
+
+def incomplete_notes(held: Comparison, position: int) -> list[str]:
+    """Which measures of a grouping leave out groups, or are undefined, and why; once what is so for every model.
+
+    Parameters
+    ----------
+    held : Comparison
+    position : int
+        Of the grouping.
+    """
+    found: dict[str, dict[str, list[int]]] = {}
+    for at, side in enumerate(held.sides):
+        for name, measure in side.audit.groupings[position].measures.items():
+            if measure.note:
+                found.setdefault(measure.note, {}).setdefault(name.replace("_", " "), []).append(at)
+    lines = []
+    for note, measures in found.items():
+        of: dict[str, list[str]] = {}
+        for name, models in measures.items():
+            whose = "" if len(models) == len(held.sides) else f"{', '.join(ascii_uppercase[at] for at in models)}: "
+            of.setdefault(whose, []).append(name)
+        lines += [f"{whose}{note}: {', '.join(names)}" for whose, names in of.items()]
+    return lines
 
 
 _Line = tuple[str, str, str, str]

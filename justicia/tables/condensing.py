@@ -82,7 +82,8 @@ class Condition:
         """The columns, with the number of values or cells that they have here, the most first."""
         sizes = dict.fromkeys(self.columns, 0)
         parts = [*(feature.name for feature in self.features), *self.values, *self.edges, *self.thresholds]
-        for name, (codes, _) in zip(parts, self.kinds(frame), strict=True):
+        # What else tells people apart, such as decisions, is no column.
+        for name, (codes, _) in zip(parts, self.kinds(frame), strict=False):
             sizes[name] = max(sizes[name], len(np.unique(codes)))
         return [f"{name} ({size:,})" for name, size in sorted(sizes.items(), key=lambda item: -item[1])]
 

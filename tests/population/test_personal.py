@@ -140,3 +140,16 @@ def test_with_a_model_a_column_of_persons_has_to_be_named(people):
 def test_with_a_model_its_columns_and_cells_are_taken(people):
     with pytest.raises(justicia.InputError, match="own columns and cells are taken"):
         justicia.fit_population(people, sensitive_features="sex", model=fitted(people), leave_out="score")
+
+
+def test_an_audit_that_publishes_values_of_persons_says_so(people, caplog):
+    model = LogisticRegression(max_iter=5000).fit(people[["applicant_id", "experience"]] / 1000, people["hired"])
+    frame = people.assign(applicant_id=people["applicant_id"] / 1000, experience=people["experience"] / 1000)
+    whole = people.assign(applicant_id=people["applicant_id"] - 70_000)
+    scaled = LogisticRegression(max_iter=5000).fit(whole[["applicant_id", "experience"]], people["hired"])
+    justicia.verify(scaled, whole, sensitive_features="sex", population="tree").population_file()
+    assert "cells of column applicant_id publish values of single persons: 600 of 600 people" in caplog.text
+    caplog.clear()
+    # The same as measured numbers are nobody's name.
+    justicia.verify(model, frame, sensitive_features="sex", population="tree").population_file()
+    assert "publish values" not in caplog.text
