@@ -62,7 +62,7 @@ def test_text_in_a_column_of_numbers_is_named():
     model = LogisticRegression().fit(frame, (frame["a"] > 0) * 1)
     frame["b"] = frame["b"].astype(object)
     frame.loc[4, "b"] = "hello"
-    with pytest.raises(TableError, match="'b' holds 'hello' in 1 row"):
+    with pytest.raises(TableError, match="'b' holds hello in 1 row"):
         verify(model, frame)
 
 
