@@ -31,3 +31,11 @@ def test_lists_of_commands_are_shown_whole(path):
     assert held == {name: SHORT_HELP[f"{path} {name}".strip()] for name in group.commands}
     assert "..." not in "".join(lines)
     assert max(map(len, lines)) <= 78
+
+
+@pytest.mark.parametrize("name", ["verify", "compare"])
+def test_help_tells_the_time_of_an_answer_from_that_of_the_command(name):
+    with click.Context(cli.commands[name], terminal_width=100, max_content_width=100) as context:
+        text = " ".join(cli.commands[name].get_help(context).split())
+    assert "Of one answer, then bounds are it" in text
+    assert "--max-time is of the whole command" in text
