@@ -27,6 +27,7 @@ from justicia.progress import stage, told
 from justicia.speaking import speaks_keywords
 from justicia.streaming import head_table, large_source
 from justicia.streaming_fit import Batches, PairTallies
+from justicia.tables.labels import NO_LABEL
 from justicia.tables.one_hot import collapse, settle_one_hot
 from justicia.tallies import Tallies
 from justicia.words import counted, did_you_mean, listed, value_text
@@ -182,6 +183,7 @@ def fit_population(
         stage("reading the first rows")
         table = head_table(batches)
         named, _ = settle_sensitive(sensitive_features, table.frame)
+    settled = label == NO_LABEL
     label = _label_column(table, label)
     given = one_hot if isinstance(one_hot, Mapping) else {}
     exclude = [label] if label is not None else []
@@ -215,7 +217,7 @@ def fit_population(
         raise TableError("no column of the table is left to be a feature of the population")
     told("rows", table=table.source, rows=table.n_read, used=table.n_rows, dropped=table.dropped)
     _announce_cells(domain, cells)
-    if label is None:
+    if label is None and not settled:
         own = [feature for feature in domain.features if not any(feature.name in columns for columns in found)]
         _hint_of_label(own, source[-1])
     groups = [
@@ -295,6 +297,8 @@ def _label_column(table: tables.Table, label: str | None) -> str | None:
     columns = table.people.columns
     if label is not None:
         if label not in columns:
+            if label == NO_LABEL:
+                return None
             raise TableError(f"label column {label!r} is not in the table{did_you_mean(label, columns)}")
         return label
     described = table.description

@@ -211,7 +211,8 @@ def labels_of(
     columns = list(first.frame.columns)
     label = asked.label
     if label is not None:
-        find_label(first, label, fitted.classes, [], set())
+        if find_label(first, label, fitted.classes, [], set()) is None:
+            return None, []
     elif asked.file is not None and asked.file.label is not None and asked.file.label.column in columns:
         label = asked.file.label.column
     elif first.description is not None and first.description.label in columns:

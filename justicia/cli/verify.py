@@ -70,7 +70,7 @@ class _Verify(SectionedCommand):
 @click.option("--data", metavar="FILE|NAME", help="A CSV or Parquet file, or a bundled data set.")
 @decision_options
 @click.option("--sensitive", multiple=True, metavar="COLUMN[,COLUMN]", help="A grouping. Repeatable.  [default: found]")
-@click.option("--label", metavar="COLUMN", help="True outcome.  [default: found]")
+@click.option("--label", metavar="COLUMN", help="True outcome; none: there is none.  [default: found]")
 @click.option("--favorable", metavar="VALUE[,VALUE]", help="Outcome that is good for the person.  [default: found]")
 @click.option(
     "--population",

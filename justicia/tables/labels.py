@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
     from justicia.tables.reading import Table
 
-__all__ = ["find_label", "folded"]
+__all__ = ["NO_LABEL", "find_label", "folded"]
 
 logger = logging.getLogger(__name__)
+
+NO_LABEL = "none"
+"""In place of a column's name: there is no true outcome, though a column looks like one."""
 
 
 def find_label(
@@ -30,6 +33,8 @@ def find_label(
     columns = [str(name) for name in frame.columns]
     if label is not None:
         if label not in columns:
+            if label == NO_LABEL:
+                return None
             raise TableError(f"label column {label!r} is not in the table{did_you_mean(label, columns)}")
         return label
     if table.description is not None and table.description.label in columns:

@@ -12,6 +12,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 import justicia
 from justicia.cautions import announce_time, warn_of_few
@@ -421,3 +422,18 @@ def test_tables_of_similar_names_are_proposed(tmp_path):
     for name in ("other.csv", "no/folder/people.csv"):
         with pytest.raises(justicia.InputError, match=r"there is no such file \(bundled"):
             justicia.audit_decisions(tmp_path / name, decision="hired")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_label_that_is_found_can_be_declined(tmp_path, stream):
+    table, out = people()
+    model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(table[["age", "pay"]], out)
+    table.assign(out=out).to_csv(tmp_path / "people.csv", index=False)
+    options = {"sensitive_features": "sex", "favorable": "yes", "stream": stream}
+    found = justicia.verify(model, tmp_path / "people.csv", **options)
+    assert found.to_dict()["label"] == "out"
+    held = justicia.verify(model, tmp_path / "people.csv", label="none", **options)
+    assert held.to_dict()["label"] is None
+    assert held.by_group["selection_rate"].tolist() == found.by_group["selection_rate"].tolist()
+    with pytest.raises(justicia.InputError, match="label column 'nones' is not in the table"):
+        justicia.verify(model, tmp_path / "people.csv", label="nones", **options)
