@@ -139,7 +139,7 @@ def test_many_groups_stay_readable(people):
     text = audit.to_text()
     assert "--all-groups" in text
     assert "smallest groups" in text
-    assert len(text.splitlines()) < 64
+    assert len(text.splitlines()) < 80
     whole = audit.to_text(all_groups=True)
     assert len(whole.splitlines()) > len(audit.by_group)
     smallest = audit.by_group["n"].idxmin()

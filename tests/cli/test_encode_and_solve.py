@@ -134,7 +134,7 @@ def test_encode_says_what_variables_mean_and_rounds_when_asked(problem, capsys):
     code, out, err = run(capsys, *words, "--digits", "6")
     assert code == 0
     assert err.startswith("warning: 2 groups of race: fewer than 30 people (Hispanic (23); Black (27))")
-    assert err.count("\n") == 1
+    assert err.count("\n") == 2
     formula = from_sdimacs(out)
     assert formula.comments[0] == "value: the largest selection rate of a group"
     assert set(formula.names) == {variable for block in formula.prefix for variable in block.variables}
