@@ -314,6 +314,7 @@ class Given:
             raise PopulationFileError(
                 f"the population {file.name or 'given'} lacks {listed(absent)}, which the model depends on"
                 f"{did_you_mean(absent[0], file.domain.names)}"
+                + ("" if file.network is not None else "; a column that was left out of it is named with --keep")
             )
         if file.network is not None:
             state = stated_densities if file.network.numeric else stated

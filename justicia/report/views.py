@@ -426,6 +426,7 @@ def _measure(name: str, held: Json, grouping: Json) -> MeasureRow:
     definition, formula = DEFINITIONS.get(name, (name.replace("_", " "), ""))
     lo, hi = sample.get("lo"), sample.get("hi")
     note = held.get("undefined") or ""
+    of_rows = held.get("sample_undefined") or ""
     if grouping.get("population") is None:
         # There is no model, so nothing is verified, which the report says once.
         note = ""
@@ -445,8 +446,16 @@ def _measure(name: str, held: Json, grouping: Json) -> MeasureRow:
         rows="undefined" if sample.get("value") is None else f"{sample['value']:.4f}",
         interval="–" if lo is None or hi is None else f"{lo:.4f} to {hi:.4f}",
         method=sample.get("method") or "",
-        note=f"incomplete: {note}" if incomplete else note,
+        note=_notes(f"incomplete: {note}" if incomplete else note, of_rows, sample.get("value") is not None),
     )
+
+
+def _notes(verified: str, of_rows: str, known: bool) -> str:
+    """What a measure leaves out, of the verified rates and of the rows', said once where both leave out the same."""
+    if not of_rows or verified.removeprefix("incomplete: ") == of_rows:
+        return verified
+    held = f"rows {'incomplete' if known else 'undefined'}: {of_rows}"
+    return f"{verified}; {held}" if verified else held
 
 
 def _measure_columns(grouping: Json, rows: list[MeasureRow], confidence: float) -> list[tuple[str, str]]:

@@ -366,3 +366,15 @@ def test_long_tables_show_both_ends(monkeypatch, asked):
         assert names == [*total[:4], "…", *total[-4:]]
         # What is shown is as it is in the whole table.
         assert table[1:5] + table[6:] == beside[1:5] + beside[-4:]
+
+
+def test_what_the_rows_leave_out_is_said():
+    table = pd.DataFrame(
+        {"sex": ["a"] * 10 + ["b"] * 10 + ["c"] * 10, "hired": [1, 0] * 5 + [0] * 10 + [1, 0, 0, 0, 0] * 2}
+    )
+    held = justicia.audit_decisions(
+        table.assign(good=[1, 0] * 15), decision="hired", favorable=1, label="good", sensitive_features="sex"
+    )
+    rows = {row[0].split(" | ")[0]: row for row in _table(parsed(held.to_html()), "Measures")[1:]}
+    assert rows["predictive parity difference"][0].endswith("rows incomplete: 1 group without selected people (b)")
+    assert "incomplete" not in rows["disparate impact"][0]
