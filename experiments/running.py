@@ -286,8 +286,10 @@ def run_program(
         for file in (out, errors):
             file.seek(0)
             texts.append(file.read().decode("utf-8", "replace"))
-    # On a machine that has other work, the clock may end it before its seconds are used.
-    over = stopped or used > 0.95 * limit
+    # On a machine that has other work, the clock may end it before its seconds are used; and the system, which counts
+    # in ticks, may end it a little before they seem used.
+    ended_by_system = ended == -signal.SIGXCPU or (ended == -signal.SIGKILL and used > 0.5 * limit)
+    over = stopped or ended_by_system or used > 0.95 * limit
     return Ran("done" if ended == 0 else "time" if over else "failed", used, *texts)
 
 

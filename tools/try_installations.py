@@ -161,7 +161,8 @@ def tried(name: str, python: str | None, arguments: Sequence[str], folder: Path)
     spoken = subprocess.run([held, "-V"], check=True, capture_output=True, text=True).stdout.strip()
     click.echo(f"{name}: {spoken}, " + ", ".join(f"{one} {versions.get(one, '-')}" for one in SHOWN))
     # Old versions do what newer ones of others warn of: that is not this package's to mend.
-    quiet = ["-W", "ignore::DeprecationWarning", "-W", "ignore::PendingDeprecationWarning"] if name == "oldest" else []
+    ignored = ("DeprecationWarning", "PendingDeprecationWarning", "FutureWarning") if name == "oldest" else ()
+    quiet = [word for warning in ignored for word in ("-W", f"ignore::{warning}")]
     words = ["-q", "-p", "no:cacheprovider", *quiet, *arguments]
     tests = subprocess.run([held, "-m", "pytest", *words], cwd=place, check=False)
     return tests.returncode == 0

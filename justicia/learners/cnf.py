@@ -175,6 +175,8 @@ class CNFClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y = self._classes(y, n_rows)
         weights = _check_sample_weight(sample_weight, np.zeros((n_rows, 1)), ensure_non_negative=True)
         used = weights > 0
+        if not used.any():
+            raise ValueError("sample weights must contain at least one non-zero number")
         columns = {name: column[used] for name, column in columns.items()}
         y, weights = y[used], np.asarray(weights[used], dtype=np.float64)
         bar = Bar(bool(self.verbose))
@@ -273,6 +275,8 @@ class CNFClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = getattr(self, "feature_names_in_", None)
         if reset:
             held = [f"x{i}" for i in range(self.n_features_in_)] if names is None else list(map(str, names))
+            if len(set(held)) < len(held):
+                raise ValueError("a rule needs unique column names")
             self.column_names_ = tuple(held)
             self.numeric_: tuple[str, ...] = ()
         columns = {}

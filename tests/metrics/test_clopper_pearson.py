@@ -42,5 +42,5 @@ def test_simultaneous_intervals_divide_the_error_among_groups_with_people():
     assert np.isnan(lo[1])
     assert np.isnan(hi[1])
     each = clopper_pearson(k[[0, 2]], n[[0, 2]], 0.05)
-    assert lo[[0, 2]].tolist() == each[0].tolist()
-    assert hi[[0, 2]].tolist() == each[1].tolist()
+    assert lo[[0, 2]].tolist() == pytest.approx(each[0].tolist(), rel=1e-12)
+    assert hi[[0, 2]].tolist() == pytest.approx(each[1].tolist(), rel=1e-12)

@@ -299,9 +299,11 @@ def test_names_of_older_versions(tmp_path, model, name, older):
     model.fit(X, X[:, 0] > 20)
     module, _, attribute = name.partition("\n")
     content = pickle.dumps(model, protocol=2)
-    held, wanted = (f"c{one}\n{attribute}\n".encode() for one in (module, older))
+    wanted = f"c{older}\n{attribute}\n".encode()
     if wanted not in content:
-        assert held in content
+        # As this version of numpy has it, or numpy 2.0.
+        known = [f"c{one}\n{attribute}\n".encode() for one in (module, UFUNCS.format("_core"))]
+        (held,) = (one for one in known if one in content)
         content = content.replace(held, wanted)
     (tmp_path / "older.pkl").write_bytes(content)
     loaded = load_model(tmp_path / "older.pkl").predictor

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from itertools import combinations, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +34,11 @@ def spelled(network: Network) -> str | None:
     for name, variable in network.numeric.items():
         kinds.setdefault(variable.kind, []).append(name)
     return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items()) or None
+
+
+def _seeded(function: Callable[..., Any], seed: list[int]) -> dict[str, Any]:
+    """The generator for an integral by sampling, where this version of scipy takes one (1.16)."""
+    return {"rng": np.random.default_rng(seed)} if "rng" in signature(function).parameters else {}
 
 
 class MixedNetwork(Population):
@@ -231,7 +237,7 @@ class MixedNetwork(Population):
                 low, high = np.array(box).T
                 found[state] += multivariate_normal.cdf(
                     high, one.mean[state], one.covariance[state], allow_singular=True, lower_limit=low,
-                    abseps=_ACCURACY, releps=0.0, rng=np.random.default_rng([seed, state]),
+                    abseps=_ACCURACY, releps=0.0, **_seeded(multivariate_normal.cdf, [seed, state]),
                 )  # fmt: skip
         return found
 
