@@ -181,16 +181,16 @@ def _straddles(requirement: Requirement, verdict: Verdict, grouping: Judged) -> 
     if verdict.status == "undecided":
         return ""
     found = value_of(requirement, grouping, "simultaneous")
-    interval, says = None if found is None else found.value, "finite rows leave it open"
+    interval, says = None if found is None else found.value, "but the rows are a sample: for all people it may be"
     how = " (Clopper-Pearson, all groups together)"
     bootstrap: Bootstrap | None = getattr(getattr(grouping, "uncertainty", None), "bootstrap", None)
     drawn = None if bootstrap is None else bootstrap.measures.get(requirement.measure)
     if drawn is not None and requirement.plain:
-        interval, says, how = drawn, "the bootstrap leaves it open", ""
+        interval, says, how = drawn, "but the rows are a sample: by the bootstrap it may be", ""
     if interval is None or requirement.judge(Measure(interval)).status != "undecided":
         return ""
-    ends = f"{float(interval.lo):.4f} and {float(interval.hi):.4f}"
-    return f"; sampling: {says} between {ends}{how}, on both sides of the limit"
+    ends = f"{float(interval.lo):.4f} to {float(interval.hi):.4f}"
+    return f"; {says} {ends}{how}, on both sides of the limit"
 
 
 def _judge_remaining(requirement: Requirement, grouping: Judged) -> Verdict:

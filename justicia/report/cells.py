@@ -58,10 +58,16 @@ def group_name(group: Json | None, nobody: str = "everyone") -> str:
 def group_words(group: Json | None, nobody: str = "everyone") -> str:
     """The same with the names of the columns, for a sentence.
 
-    >>> group_words({"race": "Black", "sex": "Female"})
-    'race=Black, sex=Female'
+    >>> group_words({"race": "Black", "age": "> 50"})
+    'race=Black, age > 50'
     """
-    return ", ".join(f"{shown(name, 60)}={shown(value, 60)}" for name, value in (group or {}).items()) or nobody
+    return ", ".join(f"{shown(name, 60)}{_is(value)}" for name, value in (group or {}).items()) or nobody
+
+
+def _is(value: Any) -> str:
+    """A value behind the name of its column."""
+    text = shown(value, 60)
+    return f" {text}" if text[:1] in ("<", ">", "≤", "≥", "=") and " " in text else f"={text}"
 
 
 def enclosure(held: Json | None) -> Enclosure | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from justicia.report.document import SYMBOLS
 from justicia.report.impact_views import layout_of
 from justicia.report.json import SCHEMA, audit_to_dict
-from justicia.report.views import groupings_of, headline, title_of
+from justicia.report.views import further_headlines, groupings_of, headline, title_of
 from justicia.report.wording import ERRORS, STRUCTURES, command_of, facts_of, glossary_of, method_of, unseen_of
 from justicia.words import counted, shown
 
@@ -62,6 +62,7 @@ def render_html(held: dict[str, Any]) -> str:
         audit=held,
         title=title_of(held),
         headline=headline(held),
+        further=further_headlines(held),
         verdict=_verdict(held["requirements"]),
         symbols=SYMBOLS,
         groupings=groupings,

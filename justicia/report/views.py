@@ -16,7 +16,19 @@ from justicia.report.routes import disagreement_lines, open_lines, route_lines
 from justicia.report.wording import method_words
 from justicia.words import counted, shown
 
-__all__ = ["GroupRow", "GroupingView", "MeasureRow", "group_name", "groupings_of", "headline", "title_of"]
+__all__ = [
+    "GroupRow",
+    "GroupingView",
+    "MeasureRow",
+    "further_headlines",
+    "group_name",
+    "groupings_of",
+    "headline",
+    "title_of",
+]
+
+_MOST_SUMMARIES = 12
+"""Groupings that the answer speaks of; the others have parts of their own."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +147,12 @@ def headline(held: Json) -> str:
     return f"{says} “Yes” is the outcome {shown(favorable, 80)}."
 
 
+def further_headlines(held: Json) -> list[tuple[str, str]]:
+    """The same of the other groupings: title and sentence."""
+    found = [(_title(grouping), _summary(grouping)) for grouping in held["groupings"][1:_MOST_SUMMARIES]]
+    return [(title, says) for title, says in found if says]
+
+
 def groupings_of(held: Json) -> list[GroupingView]:
     """One view a grouping."""
     confidence = held.get("confidence") or 0.95
@@ -159,7 +177,7 @@ def _view(grouping: Json, position: int, confidence: float, search: str) -> Grou
     unconditional = [(name, held) for name, held in grouping["measures"].items() if not name.startswith("conditional_")]
     measures = [_measure(name, held, grouping) for name, held in unconditional if held is not None]
     return GroupingView(
-        title=" × ".join(shown(name, 60) for name in grouping["sensitive"]) or "everyone",
+        title=_title(grouping),
         anchor=f"grouping-{position + 1}",
         sensitive=[shown(name, 60) for name in grouping["sensitive"]],
         has_verified=any(group.get("selection_rate") is not None for group in groups),
@@ -197,6 +215,10 @@ def _view(grouping: Json, position: int, confidence: float, search: str) -> Grou
         routes=[] if checked is None else [*route_lines(checked), *open_lines(checked)],
         disagreements=[] if checked is None else disagreement_lines(checked),
     )
+
+
+def _title(grouping: Json) -> str:
+    return " × ".join(shown(name, 60) for name in grouping["sensitive"]) or "everyone"
 
 
 def _counted(grouping: Json, search: str) -> str:
@@ -386,7 +408,10 @@ def _summary(grouping: Json) -> str:
 
 
 def _named(grouping: Json, extreme: Json) -> str:
-    return f"{group_words(extreme['group'])}{_people(grouping, extreme['group'], '; {}')}"
+    held: Json = next((one for one in grouping["groups"] if one["group"] == extreme["group"]), {})
+    n, selected = held.get("n"), held.get("selected")
+    counts = "" if not n or selected is None or held.get("weight") else f"; in the table {selected:,} of {n:,}"
+    return f"{group_words(extreme['group'])}{counts}"
 
 
 def _people(grouping: Json, group: Json, form: str = " ({})") -> str:
@@ -474,7 +499,8 @@ def _worked(name: str, grouping: Json) -> str:
     """The verified measure written out with the rates that it is made of; empty where they are bounds."""
     parts = []
     for kind in compared_kinds(name):
-        held = [(enclosure(group.get(kind)), group_words(group["group"])) for group in grouping["groups"]]
+        compared = [group for group in grouping["groups"] if not is_left_out(group.get("note"), group["n"])]
+        held = [(enclosure(group.get(kind)), group_words(group["group"])) for group in compared]
         rates = [(float(found.lo), who) for found, who in held if found is not None and found.exact]
         if len(rates) < 2 or len(rates) < sum(found is not None for found, _ in held):
             return ""

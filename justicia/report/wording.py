@@ -81,7 +81,9 @@ def facts_of(held: Json) -> list[tuple[str, str]]:
         facts.append(("decisions", f"column {decisions['column']}"))
         facts += [("favorable when", rule) for rule in decisions["rules"]]
     else:
-        facts.append(("favorable outcome", held["favorable"] or "–"))
+        words = held.get("command") or []
+        named = not words or any(word.startswith("--favorable") for word in words)
+        facts.append(("favorable outcome", f"{held['favorable'] or '–'}{'' if named else ' (found, not named)'}"))
     if weight:
         facts.append(("row weights", f"column {weight['column']}: {weight['says']}"))
     if publishing.get("min_group"):
@@ -221,6 +223,27 @@ def glossary_of(held: Json, confidence: str) -> list[tuple[str, str]]:
                 "met, breached, undecided",
                 "A requirement is met or breached when the bounds of its measure lie wholly on one side of the limit; "
                 "undecided when they straddle it, or when the measure is undefined.",
+            )
+        )
+    terms.append(
+        (
+            "disparate impact",
+            "The smallest selection rate divided by the largest: how many people of the group selected least are "
+            "selected for each one of the group selected most, of as many people.",
+        )
+    )
+    if held.get("model"):
+        terms.append(
+            ("population", "The distribution of people that the verified rates are about, group by group; see above.")
+        )
+    if held["label"]:
+        terms.append(("precision", "Share of the selected people whose true outcome is favorable."))
+    if any(grouping.get("adverse_impact") for grouping in held["groupings"]):
+        terms.append(
+            (
+                "p, Holm",
+                "How often chance alone would set two groups so far apart if both had one rate; Holm's correction "
+                "keeps the chance of a single false alarm among all comparisons as small as that of one.",
             )
         )
     terms.append(("undefined", "A rate of nobody: there are no people to take it over. It is neither 0 nor 1."))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.errors import InputError, LabelError, TableError
+from justicia.tables.bad_outcomes import warn_of_bad_outcome
 from justicia.tables.repeats import number_of
 from justicia.tables.roles import Truth
 from justicia.tables.yes_no import few_values, read_yes_no
@@ -146,6 +147,9 @@ def read_decisions(
     wanted = _wanted(favorable, texts)
     if wanted is None:
         wanted = [_favorable_found(table, name, texts)]
+        if table.description is None or table.description.label != name:
+            others = [text for text in texts if text not in wanted]
+            warn_of_bad_outcome(name, wanted[0], others[0] if len(others) == 1 else None)
     chosen: dict[str, None] = {}
     for word in wanted:
         found = _matching(word, texts)

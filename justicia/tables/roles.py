@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.errors import GroupingError, LabelError, TableError
+from justicia.tables.bad_outcomes import warn_of_bad_outcome
 from justicia.tables.groups import MOST_NUMERIC_VALUES, bins_hint, says_age
 from justicia.tables.labels import find_label
 from justicia.tables.repeats import correlation, number_of, of_rows
@@ -131,7 +132,7 @@ def assign_roles(
     meaning = None if name is None else _meaning(table, name, classes, classify, label is not None)
     if meaning is None:
         name = None
-    chosen, text = _favorable(table, favorable, classes, meaning or {})
+    chosen, text = _favorable(table, favorable, classes, meaning or {}, name)
     truth = None
     if name is not None and meaning is not None:
         indices = {position for position, value in enumerate(classes) if value in chosen}
@@ -283,12 +284,19 @@ def _by_association(
 
 
 def _favorable(
-    table: Table, favorable: Sequence[Any] | None, classes: Sequence[Any], meaning: dict[str, int | None]
+    table: Table,
+    favorable: Sequence[Any] | None,
+    classes: Sequence[Any],
+    meaning: dict[str, int | None],
+    name: str | None,
 ) -> tuple[tuple[Any, ...], str]:
     """Favorable classes of the model, and their text."""
     texts = [value_text(value) for value in classes]
     if favorable is None:
         favorable = [_favorable_found(table, texts, meaning)]
+        described = table.description is not None and table.description.favorable == favorable[0]
+        if len(texts) == 2 and not described:
+            warn_of_bad_outcome(name, favorable[0], texts[0])
     if not favorable:
         raise LabelError(f"no favorable outcome is named: pass one or more of {listed(texts, 40)}")
     if len(favorable) == 1 and isinstance(favorable[0], str) and "," in favorable[0]:

@@ -106,7 +106,7 @@ def test_verdicts_are_told_by_symbol_and_word(page):
     verdicts = [text_of(one.find("strong")) for one in page.iter("li") if "verdict" in (one.get("class") or "")]
     assert verdicts == ["✗ breached", "✓ met", "✓ met"]
     says = text_of(page.find(".//main"))
-    assert "75.0 % of the most favored group (income <=50K & more=m; 4 people) and to 25.0 %" in says
+    assert "75.0 % of the most favored group (income <=50K & more=m; in the table 3 of 4) and to 25.0 %" in says
     assert "For every 100 people it selects in the most favored group, it selects 33.3 among as many" in says
     assert "drawing people" not in says
 
@@ -378,3 +378,35 @@ def test_what_the_rows_leave_out_is_said():
     rows = {row[0].split(" | ")[0]: row for row in _table(parsed(held.to_html()), "Measures")[1:]}
     assert rows["predictive parity difference"][0].endswith("rows incomplete: 1 group without selected people (b)")
     assert "incomplete" not in rows["disparate impact"][0]
+
+
+def test_what_a_measure_is_made_of_are_the_groups_that_enter_it():
+    frame = pd.DataFrame(
+        {
+            "x": [0, 1] * 20 + [0, 0, 0, 1] * 10 + [0, 0],
+            "sex": ["a"] * 40 + ["b"] * 40 + ["few"] * 2,
+            "age": ["old", "young"] * 41,
+        }
+    )
+    model = DecisionTreeClassifier().fit(frame[["x"]], frame["x"])
+    held = justicia.verify(
+        model, frame, sensitive_features=[["sex"], ["age"]], favorable=1, population="empirical", min_group=10
+    )
+    page = parsed(held.to_html())
+    rows = {row[0].split(" | ")[0]: row for row in _table(page, "Measures")[1:]}
+    assert rows["disparate impact"][1] == "0.5000"
+    assert "0.250000 (sex=b) ÷ 0.500000 (sex=a)" in rows["disparate impact"][0]
+    # Of 41 old people nobody is selected, of 41 young ones 30: 10 of b, 20 of a.
+    says = text_of(page.find(".//main"))
+    assert "age: The model says yes to 73.1 % of the most favored group (age=young; in the table 30 of 41)" in says
+
+
+def test_a_bad_outcome_that_nobody_named_is_warned_of():
+    frame = pd.DataFrame({"x": range(80), "sex": ["f", "m"] * 40, "isDefault": [0] * 40 + [1] * 40})
+    model = DecisionTreeClassifier().fit(frame[["x"]], frame["isDefault"])
+    says = "1 of isDefault counts as the favorable outcome, and sounds bad"
+    for asked, warned in ((None, True), (0, False), (1, False)):
+        held = justicia.verify(model, frame, sensitive_features="sex", favorable=asked)
+        assert any(one.startswith(says) for one in held.warnings) == warned
+        decided = justicia.audit_decisions(frame, decision="isDefault", sensitive_features="sex", favorable=asked)
+        assert any(one.startswith(says) for one in decided.warnings) == warned
