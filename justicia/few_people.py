@@ -20,9 +20,9 @@ FEWEST = 30
 """A rate by true outcome, or a precision, of fewer people is named."""
 
 _COUNTED = {
-    "tpr": ("true positive rate", "with favorable true outcome"),
-    "fpr": ("false positive rate", "with unfavorable true outcome"),
-    "precision": ("precision", "selected"),
+    "tpr": ("true positive rate", "whose true outcome is favorable"),
+    "fpr": ("false positive rate", "whose true outcome is unfavorable"),
+    "precision": ("precision", "who are selected"),
 }
 
 
@@ -65,11 +65,10 @@ def warn_of_few_counted(groupings: Iterable[Judged]) -> None:
         for kind, (rate, who) in _COUNTED.items():
             held = few_counted(grouping, kind)
             if held:
-                names = groups_listed(f"{name}: {people:.3g}" for name, people in held)
-                parts.append(f"{rate} ({who}) of {names}")
+                names = groups_listed(f"{name} ({people:.3g})" for name, people in held)
+                parts.append(f"{rate}, of people {who}: {names}")
         if parts:
             logger.warning(
-                "%s: fewer than %d people among the rows are counted for some rates, which enter measures like any "
-                "other: %s",
+                "%s: some rates are those of fewer than %d people of the table, and count in measures all the same: %s",
                 *(" x ".join(grouping.sensitive), FEWEST, "; ".join(parts)),
             )

@@ -79,9 +79,9 @@ def test_rates_of_few_people_are_named_by_their_denominator(case):
     (grouping,) = audit.groupings
     assert few_counted(grouping, "precision") == [("b", 0.0), ("a", 2.0)]
     assert few_counted(grouping, "tpr") == [("a", 20.0), ("b", 20.0)]
-    (warning,) = [one for one in audit.warnings if "counted" in one]
-    assert warning.endswith("precision (selected) of b: 0 / a: 2")
-    assert "true positive rate (with favorable true outcome) of a: 20 / b: 20" in warning
+    (warning,) = [one for one in audit.warnings if "people of the table" in one]
+    assert warning.endswith("precision, of people who are selected: b (0) / a (2)")
+    assert "true positive rate, of people whose true outcome is favorable: a (20) / b (20)" in warning
     # Nobody has a precision of nobody, so under the rows themselves b is left out, and not named here.
     assert few_counted(audited(case, population="empirical").groupings[0], "precision") == [("a", 2.0)]
 
@@ -89,7 +89,7 @@ def test_rates_of_few_people_are_named_by_their_denominator(case):
 def test_groups_that_are_left_out_and_large_counts_need_no_caution(case):
     model, table = case
     many = pd.concat([table[table["race"] != "b"]] * 40)
-    assert not [one for one in audited((model, many)).warnings if "counted" in one]
+    assert not [one for one in audited((model, many)).warnings if "people of the table" in one]
     audit = audited(case, min_group=100)
     assert few_counted(audit.groupings[0], "precision") == []
 
@@ -100,9 +100,9 @@ def test_decisions_without_a_model_say_the_same(case):
     audit = justicia.audit_decisions(decided, decision="hired", sensitive_features="race", label="outcome")
     held = audit.groupings[0].measures["predictive_parity_difference"].sample
     assert (held.value.lo, held.undefined) == (Fraction(1, 4), "1 group without selected people (b)")
-    (warning,) = [one for one in audit.warnings if "counted" in one]
+    (warning,) = [one for one in audit.warnings if "people of the table" in one]
     # There is no population that has a precision of b.
-    assert warning.endswith("precision (selected) of a: 2")
+    assert warning.endswith("precision, of people who are selected: a (2)")
 
 
 def test_weights_count_by_their_effective_number(case):
