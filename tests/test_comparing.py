@@ -180,7 +180,7 @@ def test_what_is_said_of_both_models_stands_there_once():
     few = FRAME.copy()
     few.loc[few.index[:3], "race"] = "rare"
     text = compare(FIRST, SECOND, data=few, sensitive_features=["race"]).to_text(200)
-    assert text.count("favorable") - text.count("favorable true outcome") == 1
+    assert text.count("favorable") - text.count("true outcome is favorable") == 1
     assert text.count("400 people") == 1
     warnings = [line for line in text.splitlines() if line.startswith("! ")]
     # The same people, so the same sizes; other people selected, so other counts of them.
