@@ -34,6 +34,7 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 _FEW_PEOPLE = 30
+_RATE_WORDS = {"selection_rate": "rates", "tpr": "true positive rates", "fpr": "false positive rates"}
 _WEAK_ASSOCIATION = 0.05
 _MANY_VALUES = 100
 _MOST_NAMED = 3
@@ -48,12 +49,13 @@ def warn_of_width(
 ) -> None:
     """Say when bounds are wider than was asked for, and why."""
     held = [
-        rate
+        (float(rate.hi) - float(rate.lo), words)
+        for kind, words in _RATE_WORDS.items()
         for grouping in groupings
         for group in grouping.reported
-        for rate in map(group.unshifted, ("selection_rate", "tpr", "fpr"))
+        if (rate := group.unshifted(kind)) is not None
     ]
-    widest = max((float(rate.hi) - float(rate.lo) for rate in held if rate is not None), default=0.0)
+    widest, what = max(held, key=lambda pair: pair[0], default=(0.0, "rates"))
     if widest <= tolerance + EXACT:
         return
     stopped = {one for grouping in groupings for one in grouping.stopped}
@@ -82,7 +84,7 @@ def warn_of_width(
         why = "time ran out, or that much probability lies too near the threshold of the score to be told apart"
     else:
         why = "that much probability lies at the threshold of the score, or too near to be told apart"
-    logger.warning("rates are certain to within %.2g only, not to the tolerance %.2g: %s", widest, tolerance, why)
+    logger.warning("%s are certain to within %.2g only, not to the tolerance %.2g: %s", what, widest, tolerance, why)
 
 
 def warn_of_programs(groupings: Sequence[GroupingAudit]) -> None:
