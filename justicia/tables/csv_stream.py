@@ -182,7 +182,7 @@ class CsvSource:
     Parameters
     ----------
     path : Path
-    na, delimiter, encoding, strip
+    na, delimiter, encoding, strip, texts
         As `justicia.tables.read_table` takes them.
 
     Raises
@@ -193,7 +193,7 @@ class CsvSource:
 
     def __init__(
         self, path: Path, na: Sequence[str] = (), delimiter: str | None = None, encoding: str = "utf-8",
-        strip: bool = True,
+        strip: bool = True, texts: Collection[str] = (),
     ) -> None:  # fmt: skip
         self._path = path
         self._na = ["", *na]
@@ -201,6 +201,8 @@ class CsvSource:
         self._encoding = encoding
         self._wide = "16" in encoding or "32" in encoding
         self._strip = strip
+        self.columns: list[str] = []
+        self._as_text = {name.strip() if strip else name for name in texts}
         self.name: str | None = path.name
         if len(self._delimiter) != 1 or not self._delimiter.isascii() or self._delimiter in '"\n\r':
             raise TableError(f"{path.name}: delimiter {delimiter!r} is not one ASCII character")
@@ -225,7 +227,6 @@ class CsvSource:
             raise TableError(f"{path.name}: two columns are named {repeated!r}: rename one")
         self._beginning = beginning
         self._dtypes: dict[str, Any] = {}
-        self._as_text: set[str] = set()
         self._hash: FileHash | None = None
         self._kept = _Kept()
 
@@ -274,8 +275,9 @@ class CsvSource:
         import pandas as pd
 
         dtype = None
-        if places is not None and self.columns:
-            dtype = {i: self._type_of(self.columns[i]) for i in places}
+        if self.columns:
+            shown = range(len(self.columns)) if places is None else places
+            dtype = {i: self._type_of(self.columns[i]) for i in shown}
             dtype = {i: kind for i, kind in dtype.items() if kind is not None}
         try:
             with warnings.catch_warnings():

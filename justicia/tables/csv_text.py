@@ -19,7 +19,7 @@ from justicia.tables.file_kinds import NO_TEXT, other_kind
 from justicia.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import pandas as pd
 
@@ -45,10 +45,12 @@ def parse_csv(
     delimiter: str | None = None,
     encoding: str = "utf-8",
     strip: bool = True,
-    as_text: bool = False,
+    as_text: bool | Collection[str] = False,
     suffix: str = "",
 ) -> pd.DataFrame:
     """Parse CSV bytes under the two rules of this module; with `as_text`, no value is read as a number.
+
+    It may name the columns of which this is so.
 
     `suffix` is the end of the file's name, which may say what else it is.
 
@@ -72,13 +74,23 @@ def parse_csv(
         ) from error
     if delimiter is None:
         check_delimiter(header)
-    frame = _parse(content, separator, encoding, na, False, as_text)
+    kinds = _types(as_text, header, separator)
+    frame = _parse(content, separator, encoding, na, False, kinds)
     if strip and (header[:1].isspace() or has_outer_blanks(content, separator)):
-        frame = _stripped(frame, _parse(content, separator, encoding, na, True, as_text))
+        frame = _stripped(frame, _parse(content, separator, encoding, na, True, kinds))
     _check_repeats(frame, header, separator)
     if len(frame.columns) > 1 and frame.iloc[:, -1].isna().any():
         _check_lengths(content, encoding, separator, len(frame.columns))
     return frame
+
+
+def _types(as_text: bool | Collection[str], header: str, delimiter: str) -> Any:
+    """What the parser is told of the columns."""
+    if isinstance(as_text, bool):
+        return str if as_text else None
+    names = [name.strip().lstrip("\ufeff") for name in names_in(header, delimiter)] if as_text else []
+    held = {name.strip() for name in as_text}
+    return {position: str for position, name in enumerate(names) if name in held} or None
 
 
 def has_outer_blanks(content: bytes, delimiter: str) -> bool:
@@ -156,9 +168,7 @@ def check_delimiter(header: str) -> None:
             raise TableError(f"the header line is separated by {shown}, not by commas: pass --delimiter {shown}")
 
 
-def _parse(
-    content: bytes, delimiter: str, encoding: str, na: Sequence[str], blanks: bool, as_text: bool
-) -> pd.DataFrame:
+def _parse(content: bytes, delimiter: str, encoding: str, na: Sequence[str], blanks: bool, kinds: Any) -> pd.DataFrame:
     import pandas as pd
 
     with warnings.catch_warnings():
@@ -173,7 +183,7 @@ def _parse(
                 index_col=False,
                 skipinitialspace=blanks,
                 low_memory=False,
-                dtype=str if as_text else None,
+                dtype=kinds,
             )
         except pd.errors.EmptyDataError:
             raise TableError("is empty") from None

@@ -1,0 +1,85 @@
+"""What new users stumbled over in their own tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+import justicia
+
+# reading
+
+
+def _addresses(tmp_path, values=("01133", "01201", "1133", "")):
+    """A CSV file whose people live in places that look like numbers, and the same people as pandas reads text."""
+    frame = pd.DataFrame({"sex": ["f", "m"] * 40, "postcode": np.resize(np.repeat(values, 2), 80), "age": range(80)})
+    frame["out"] = np.where(frame["postcode"] == values[0], "yes", "no")
+    path = tmp_path / "people.csv"
+    frame.to_csv(path, index=False)
+    return path, pd.read_csv(path, dtype={"postcode": str})
+
+
+def _fitted(frame, encoder):
+    step = make_pipeline(SimpleImputer(strategy="constant", fill_value="none"), encoder)
+    # Only the first column's categories are text.
+    mixed = ColumnTransformer([("code", step, ["postcode"]), ("rest", "passthrough", ["age"])])
+    model = Pipeline([("columns", mixed), ("tree", DecisionTreeClassifier(random_state=0))])
+    return model.fit(frame[["postcode", "age"]], frame["out"])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("encoder", [OneHotEncoder(handle_unknown="ignore"), OneHotEncoder(), OrdinalEncoder()])
+def test_codes_that_the_model_knows_as_text_keep_their_zeros(tmp_path, encoder, stream):
+    path, frame = _addresses(tmp_path)
+    held = justicia.verify(_fitted(frame, encoder), str(path), sensitive_features="sex", label="out", stream=stream)
+    # A quarter of the men and of the women live in 01133, and 1133 is another place.
+    assert held.by_group["selection_rate"].tolist() == pytest.approx([0.25, 0.25])
+    assert not any("not fitted on" in text for text in held.warnings)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_codes_that_the_model_knows_as_numbers_stay_numbers(tmp_path, stream):
+    path, _ = _addresses(tmp_path, ("01133", "01201", "0733", "00012"))
+    frame = pd.read_csv(path)
+    model = make_pipeline(
+        ColumnTransformer([("code", OneHotEncoder(), ["postcode"])]), DecisionTreeClassifier(random_state=0)
+    ).fit(frame[["postcode"]], frame["out"])
+    held = justicia.verify(model, str(path), sensitive_features="sex", label="out", stream=stream)
+    assert held.by_group["selection_rate"].tolist() == pytest.approx([0.25, 0.25])
+
+
+@pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
+@pytest.mark.parametrize("stream", [False, True])
+def test_native_categories_of_text_keep_their_zeros(tmp_path, library, stream):
+    module = pytest.importorskip(library)
+    path, frame = _addresses(tmp_path, ("01133", "01201", "0733", "00012"))
+    features = frame[["postcode", "age"]].astype({"postcode": "category"})
+    if library == "xgboost":
+        if tuple(int(part) for part in module.__version__.split(".")[:2]) < (3, 1):
+            pytest.skip("holds no categories")
+        model = module.XGBClassifier(n_estimators=3, max_depth=2, enable_categorical=True, random_state=0)
+    else:
+        model = module.LGBMClassifier(
+            n_estimators=20, min_child_samples=2, min_data_per_group=1, cat_smooth=0, cat_l2=0, verbose=-1
+        )
+    truth = (frame["out"] == "yes").astype(int)
+    model.fit(features, truth)
+    assert (model.predict(features) == truth).all()
+    held = justicia.verify(model, str(path), sensitive_features="sex", favorable=1, stream=stream)
+    assert held.by_group["selection_rate"].tolist() == pytest.approx([0.25, 0.25])
+
+
+def test_a_comparison_and_a_population_keep_the_zeros_too(tmp_path):
+    path, frame = _addresses(tmp_path)
+    model = _fitted(frame, OneHotEncoder())
+    people = justicia.fit_population(str(path), model=model, sensitive_features="sex", label="out")
+    held = justicia.verify(model, str(path), population=people)
+    assert held.by_group["selection_rate"].tolist() == pytest.approx([0.25, 0.25])
+    both = justicia.compare(model, str(path), model, sensitive_features="sex", label="out")
+    assert both.audits[0].by_group["selection_rate"].tolist() == pytest.approx([0.25, 0.25])
