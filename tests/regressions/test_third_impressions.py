@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,8 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import justicia
+from justicia.errors import LabelError, ModelFileError
+from justicia.models import load_model
 
 # reading
 
@@ -83,3 +87,24 @@ def test_a_comparison_and_a_population_keep_the_zeros_too(tmp_path):
     assert held.by_group["selection_rate"].tolist() == pytest.approx([0.25, 0.25])
     both = justicia.compare(model, str(path), model, sensitive_features="sex", label="out")
     assert both.audits[0].by_group["selection_rate"].tolist() == pytest.approx([0.25, 0.25])
+
+
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
+def test_a_model_file_that_was_cut_short_is_called_incomplete(tmp_path, share, protocol):
+    frame = pd.DataFrame({"age": range(500), "pay": range(500)})
+    model = DecisionTreeClassifier().fit(frame, frame["age"] % 3 == 0)
+    content = pickle.dumps(model, protocol)
+    path = tmp_path / "model.pkl"
+    path.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(ModelFileError, match=r"^model\.pkl is not complete: it ends too early"):
+        load_model(path)
+
+
+def test_a_value_that_is_no_class_is_named_not_one_that_is():
+    frame = pd.DataFrame({"sex": ["f", "m"] * 20, "age": range(40)})
+    frame["out"] = np.where(frame["age"] < 20, "no", "yes")
+    model = DecisionTreeClassifier().fit(frame[["age"]], frame["out"])
+    table = frame.assign(out=np.where(frame["age"] == 7, "NO", np.where(frame["age"] == 30, "Yes", frame["out"])))
+    with pytest.raises(LabelError, match=r"column 'out' holds 'NO', which is no class .* did you mean no"):
+        justicia.verify(model, table, sensitive_features="sex")
