@@ -24,9 +24,11 @@ from justicia.tables.csv_text import (
     check_beginning,
     check_delimiter,
     first_line,
+    has_header_rows,
     has_outer_blanks,
     holds_words,
     names_in,
+    refuse_header,
 )
 from justicia.tables.file_kinds import NO_TEXT
 from justicia.tables.integers import with_finite_integers
@@ -229,6 +231,7 @@ class CsvSource:
         self._dtypes: dict[str, Any] = {}
         self._hash: FileHash | None = None
         self._kept = _Kept()
+        self._looked_through = False
 
     def _open(self) -> IO[bytes]:
         import bz2
@@ -268,7 +271,20 @@ class CsvSource:
     def head(self) -> pd.DataFrame:
         """The first rows, all columns."""
         found = self._head(self._beginning, blanks=self._strip)
-        return self._cleaned(found.set_axis(self.columns, axis="columns"))
+        frame = self._cleaned(found.set_axis(self.columns, axis="columns"))
+        try:
+            self._check_headers(frame)
+        except TableError as error:
+            raise TableError(f"{self.name}: {error}") from error
+        return frame
+
+    def _check_headers(self, frame: pd.DataFrame) -> None:
+        """Refuse a file with a line that repeats the header; `frame` is a part of it, and may lack columns."""
+        if self._looked_through or not has_header_rows(frame, self._na):
+            return
+        self._looked_through = True
+        with self._open() as file, io.TextIOWrapper(file, self._encoding, "replace", newline="") as lines:
+            refuse_header(lines, self._delimiter)
 
     def _parsed(self, file: IO[bytes], places: Sequence[int] | None, rows: int, blanks: bool) -> Iterator[pd.DataFrame]:
         """The file in frames of so many rows."""
@@ -390,7 +406,9 @@ class CsvSource:
                     if progress is not None:
                         progress(f"{self.name}: {what} of {done:,} rows", min(raw.tell() / size, 1.0))
                     names = [self.columns[i] for i in sorted(places)]
-                    yield self._cleaned(frame.set_axis(names, axis="columns")[list(columns)]), watched.blanks
+                    cleaned = self._cleaned(frame.set_axis(names, axis="columns")[list(columns)])
+                    self._check_headers(cleaned)
+                    yield cleaned, watched.blanks
         except TableError as error:
             raise TableError(f"{self.name}: {error}") from error
 

@@ -27,10 +27,12 @@ __all__ = [
     "check_beginning",
     "check_delimiter",
     "first_line",
+    "has_header_rows",
     "has_outer_blanks",
     "holds_words",
     "names_in",
     "parse_csv",
+    "refuse_header",
 ]
 
 logger = logging.getLogger(__name__)
@@ -78,6 +80,8 @@ def parse_csv(
     frame = _parse(content, separator, encoding, na, False, kinds)
     if strip and (header[:1].isspace() or has_outer_blanks(content, separator)):
         frame = _stripped(frame, _parse(content, separator, encoding, na, True, kinds))
+    if has_header_rows(frame, na):
+        refuse_header(io.TextIOWrapper(io.BytesIO(content), encoding, "replace", newline=""), separator)
     _check_repeats(frame, header, separator)
     if len(frame.columns) > 1 and frame.iloc[:, -1].isna().any():
         _check_lengths(content, encoding, separator, len(frame.columns))
@@ -124,6 +128,41 @@ def _check_repeats(frame: pd.DataFrame, header: str, delimiter: str) -> None:
         first = names.index(name)
         if first != position and not frame.iloc[:, first].equals(frame.iloc[:, position]):
             raise TableError(f"two columns are named {name!r} and differ: rename one")
+
+
+def has_header_rows(frame: pd.DataFrame, na: Sequence[str] = ()) -> bool:
+    """Whether some row holds the names of all columns, as files that were put together have it."""
+    names = [str(name).strip() for name in frame.columns]
+    # The parser's own name of a column whose name is empty.
+    missing = [name in na or name.startswith("Unnamed: ") for name in names]
+    if len(names) < 2 or any(frame.dtypes.iloc[i].kind in "biuf" and not missing[i] for i in range(len(names))):
+        return False
+    found = frame
+    for position, name in enumerate(names):
+        column = found.iloc[:, position]
+        found = found[column.isin([name, f"\ufeff{name}"]) | (column.isna() & missing[position])]
+        if not len(found):
+            return False
+    return True
+
+
+def refuse_header(lines: IO[str], delimiter: str) -> None:
+    """Refuse a text in which a line repeats the header, and say which.
+
+    Raises
+    ------
+    TableError
+    """
+    rows = csv.reader(lines, delimiter=delimiter)
+    names: list[str] | None = None
+    try:
+        for row in rows:
+            own = [value.strip().lstrip("\ufeff") for value in row]
+            if names is not None and own == names:
+                raise TableError(f"line {rows.line_num} repeats the header: remove it")
+            names = names or own
+    except csv.Error:
+        return
 
 
 def names_in(header: str, delimiter: str) -> list[str]:

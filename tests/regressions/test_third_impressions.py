@@ -14,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import justicia
-from justicia.errors import LabelError, ModelFileError
+from justicia.errors import LabelError, ModelFileError, TableError
 from justicia.models import load_model
 
 # reading
@@ -108,3 +108,33 @@ def test_a_value_that_is_no_class_is_named_not_one_that_is():
     table = frame.assign(out=np.where(frame["age"] == 7, "NO", np.where(frame["age"] == 30, "Yes", frame["out"])))
     with pytest.raises(LabelError, match=r"column 'out' holds 'NO', which is no class .* did you mean no"):
         justicia.verify(model, table, sensitive_features="sex")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("at", [3, 15_000])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_header_inside_the_file_is_named_by_its_line(tmp_path, stream, at, mark):
+    model, lines = _rows(tmp_path)
+    lines.insert(at - 1, mark + lines[0])
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with pytest.raises(TableError, match=rf"^people\.csv: line {at} repeats the header: remove it$"):
+        justicia.verify(model, str(path), sensitive_features="sex", na=["age"], stream=stream)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_row_of_some_names_is_no_header(tmp_path, stream):
+    model, lines = _rows(tmp_path)
+    # A person whose sex is the word "sex".
+    lines[4] = "sex,7"
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    held = justicia.verify(model, str(path), sensitive_features="sex", stream=stream)
+    assert "sex" in held.by_group.index
+
+
+def _rows(tmp_path):
+    """A model of age, and lines of a file."""
+    frame = pd.DataFrame({"sex": ["f", "m"] * 10_000, "age": np.arange(20_000) % 50})
+    model = DecisionTreeClassifier().fit(frame[["age"]], frame["age"] > 30)
+    return model, frame.to_csv(index=False).splitlines()
