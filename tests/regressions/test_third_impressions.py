@@ -138,3 +138,35 @@ def _rows(tmp_path):
     frame = pd.DataFrame({"sex": ["f", "m"] * 10_000, "age": np.arange(20_000) % 50})
     model = DecisionTreeClassifier().fit(frame[["age"]], frame["age"] > 30)
     return model, frame.to_csv(index=False).splitlines()
+
+
+def _features(tmp_path, column, values, **options):
+    """Features of a population whose people have such values."""
+    frame = pd.DataFrame({"sex": np.resize(["f", "m"], len(values)), column: values})
+    path = tmp_path / "people.csv"
+    frame.to_csv(path, index=False)
+    held = justicia.fit_population(
+        str(path), sensitive_features="sex", label="none", structure="independent", **options
+    )
+    return set(held.domain.names)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("column", ["name", "Full Name", "e-mail", "who"])
+def test_names_that_some_people_share_are_not_published(tmp_path, column, stream):
+    # 400 names: one person has each of 100, two have each of 300.
+    values = [f"Ann {number:03} Lee" for number in [*range(400), *range(300)]]
+    assert column not in _features(tmp_path, column, values, stream=stream)
+    assert column in _features(tmp_path, column, values, stream=stream, keep=column)
+
+
+def test_few_names_that_many_share_are_names_of_persons_by_the_column_alone(tmp_path):
+    values = [f"Ann {number:02}" for number in range(30)] * 20
+    assert "first_name" not in _features(tmp_path, "first_name", values)
+    assert "occupation" in _features(tmp_path, "occupation", values)
+
+
+def test_districts_and_countries_stay_features(tmp_path):
+    assert "postcode" in _features(tmp_path, "postcode", [f"SW{number}" for number in range(180)] * 10)
+    # Two people live in each of 80 small countries, and 840 in one.
+    assert "country" in _features(tmp_path, "country", [f"C{number}" for number in range(80)] * 2 + ["home"] * 840)
