@@ -145,6 +145,9 @@ def native_categories(fitted: FittedModel) -> dict[str, list[Any]]:
     if fitted.class_name not in _FAMILIES or fitted.columns is None:
         return {}
     if _FAMILIES[fitted.class_name] is _of_xgboost:
+        # Large models without categories are not read twice.
+        if "c" not in (fitted.estimator.get_booster().feature_types or ["c"]):
+            return {}
         return _of_xgboost(fitted.estimator, fitted.columns, None)
     held = fitted.estimator.booster_.pandas_categorical or []
     told = fitted.estimator.booster_.dump_model(num_iteration=1)["feature_infos"] if held else {}
