@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from justicia.progress import stage
 from justicia.tables.one_hot import OneHot, collapse, settle_one_hot
 from justicia.tables.roles import find_groupings
 from justicia.tables.weights import Weights, without_weightless
+from justicia.text_columns import text_columns
 from justicia.words import counted, did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -134,18 +135,27 @@ def settle_inputs(
         stage("loading the model")
         file = _model_file(model, trust)
     strip = file is None or not _keeps_blanks(file.predictor)
+    texts = () if file is None else text_columns(models.unwrap(file.predictor))
     columns = None
     if y is None and file is not None and asked is not None and are_names(sensitive_features):
         held = _condensed(
             file, data, sensitive_features, asked, label, weight, weight_kind, progress, stream, seed,
-            na=na, delimiter=delimiter, encoding=encoding, strip=strip,
+            na=na, delimiter=delimiter, encoding=encoding, strip=strip, texts=texts,
         )  # fmt: skip
         if held is not None:
             data, columns = held
     elif stream:
         raise InputError("a table is read in batches for a model that is given, and with columns that are named in it")
     table, groupings, label = settle_table(
-        data, y, sensitive_features, label=label, na=na, delimiter=delimiter, encoding=encoding, strip=strip
+        data,
+        y,
+        sensitive_features,
+        label=label,
+        na=na,
+        delimiter=delimiter,
+        encoding=encoding,
+        strip=strip,
+        texts=texts,
     )
     weights = None
     if weight is not None:
@@ -216,6 +226,7 @@ def settle_table(
     delimiter: str | None,
     encoding: str,
     strip: bool,
+    texts: Collection[str] = (),
 ) -> tuple[tables.Table, list[list[str]] | None, str | None]:
     """Read the table, and put columns that were given apart beside it.
 
@@ -225,7 +236,7 @@ def settle_table(
         As `Inputs` has them.
     """
     stage("reading the table")
-    table = tables.read_table(data, na=na, delimiter=delimiter, encoding=encoding, strip=strip)
+    table = tables.read_table(data, na=na, delimiter=delimiter, encoding=encoding, strip=strip, texts=texts)
     groupings, given = settle_sensitive(sensitive_features, table.frame)
     if y is not None:
         if label is not None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,6 +80,7 @@ def large_source(
     delimiter: str | None = None,
     encoding: str = "utf-8",
     strip: bool = True,
+    texts: Collection[str] = (),
     stream: bool | None = None,
 ) -> Source | None:
     """The table as a source of batches, where it is too large to be read at once, or this is asked for; else None.
@@ -101,7 +102,7 @@ def large_source(
         found = ParquetSource(path)
         return found if stream or found.n_rows > _LARGE_ROWS or found.size > _LARGE_BYTES else None
     size = path.stat().st_size * (_COMPRESSION if suffix in COMPRESSED else 1)
-    return CsvSource(path, na, delimiter, encoding, strip) if stream or size > _LARGE_TEXT else None
+    return CsvSource(path, na, delimiter, encoding, strip, texts) if stream or size > _LARGE_TEXT else None
 
 
 def condense_for_model(

@@ -184,6 +184,10 @@ def _load_pickle(content: bytes, name: str, trust: bool) -> Any:
     except Exception as error:  # a broken pickle raises whatever its opcodes lead to
         if plain is not None and not plain.startswith(b"\x80"):
             raise ModelFileError(f"{name} is not a pickle that can be read: it does not begin as one") from error
+        if isinstance(error, EOFError) or any(words in str(error) for words in _CUT):
+            raise ModelFileError(
+                f"{name} is not complete: it ends too early; copy it again, or save it again"
+            ) from error
         absent = str(getattr(error, "name", None)).partition(".")[0]
         if isinstance(error, ModuleNotFoundError) and absent in ("lightgbm", "xgboost"):
             raise ModelFileError(f"{name} holds a model of {absent}, which is not installed: {INSTALL}") from error
@@ -194,6 +198,10 @@ def _load_pickle(content: bytes, name: str, trust: bool) -> Any:
             ) from error
         versions = _version_hint(content)
         raise ModelFileError(f"{name} cannot be loaded: {_said(error)}{versions}") from error
+
+
+_CUT = ("pickle exhausted", "pickle data was truncated", "the file ends inside", "Ran out of input")
+"""What is said of a pickle that ends too early."""
 
 
 def _where(error: BaseException) -> str:

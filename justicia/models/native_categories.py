@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from justicia.models.unwrapping import FittedModel
 
-__all__ = ["NativeCategories", "with_native_categories"]
+__all__ = ["NativeCategories", "native_categories", "with_native_categories"]
 
 
 class NativeCategories:
@@ -137,6 +137,24 @@ def with_native_categories(fitted: FittedModel, frame: pd.DataFrame) -> FittedMo
     return replace(fitted, predictor=_CastingPredictor(fitted.predictor, native), steps=(*fitted.steps, native))
 
 
+def native_categories(fitted: FittedModel) -> dict[str, list[Any]]:
+    """Categories by column, of a model that has no steps, as far as they are known without a table.
+
+    LightGBM says which columns are categorical where it split by them, or their values differ.
+    """
+    if fitted.class_name not in _FAMILIES or fitted.columns is None:
+        return {}
+    if _FAMILIES[fitted.class_name] is _of_xgboost:
+        # Large models without categories are not read twice.
+        if "c" not in (fitted.estimator.get_booster().feature_types or ["c"]):
+            return {}
+        return _of_xgboost(fitted.estimator, fitted.columns, None)
+    held = fitted.estimator.booster_.pandas_categorical or []
+    told = fitted.estimator.booster_.dump_model(num_iteration=1)["feature_infos"] if held else {}
+    names = [name for name in fitted.columns if told.get(name.replace(" ", "_"), {}).get("values")]
+    return dict(zip(names, held, strict=True)) if len(names) == len(held) else {}
+
+
 def _refuse_others(fitted: FittedModel, frame: pd.DataFrame, categories: Mapping[str, Sequence[Any]]) -> None:
     import pandas as pd
 
@@ -149,7 +167,7 @@ def _refuse_others(fitted: FittedModel, frame: pd.DataFrame, categories: Mapping
         )
 
 
-def _of_xgboost(estimator: Any, columns: Sequence[str], frame: pd.DataFrame) -> dict[str, list[Any]]:
+def _of_xgboost(estimator: Any, columns: Sequence[str], frame: pd.DataFrame | None) -> dict[str, list[Any]]:
     import json
 
     from justicia.models.xgboost_json import read_xgboost

@@ -100,7 +100,7 @@ def feature_of(
     most, list_numbers, keep
         As `fine_domain` has them.
     """
-    why = why_personal(counts, rows, most) if counts is not None and not keep else None
+    why = why_personal(counts, rows, most, name) if counts is not None and not keep else None
     if why is not None:
         logger.warning(
             "column %s is left out, for it tells people apart, not kinds of people: %s; if it is a feature and may be "

@@ -24,9 +24,11 @@ from justicia.tables.csv_text import (
     check_beginning,
     check_delimiter,
     first_line,
+    has_header_rows,
     has_outer_blanks,
     holds_words,
     names_in,
+    refuse_header,
 )
 from justicia.tables.file_kinds import NO_TEXT
 from justicia.tables.integers import with_finite_integers
@@ -182,7 +184,7 @@ class CsvSource:
     Parameters
     ----------
     path : Path
-    na, delimiter, encoding, strip
+    na, delimiter, encoding, strip, texts
         As `justicia.tables.read_table` takes them.
 
     Raises
@@ -193,7 +195,7 @@ class CsvSource:
 
     def __init__(
         self, path: Path, na: Sequence[str] = (), delimiter: str | None = None, encoding: str = "utf-8",
-        strip: bool = True,
+        strip: bool = True, texts: Collection[str] = (),
     ) -> None:  # fmt: skip
         self._path = path
         self._na = ["", *na]
@@ -201,6 +203,8 @@ class CsvSource:
         self._encoding = encoding
         self._wide = "16" in encoding or "32" in encoding
         self._strip = strip
+        self.columns: list[str] = []
+        self._as_text = {name.strip() if strip else name for name in texts}
         self.name: str | None = path.name
         if len(self._delimiter) != 1 or not self._delimiter.isascii() or self._delimiter in '"\n\r':
             raise TableError(f"{path.name}: delimiter {delimiter!r} is not one ASCII character")
@@ -225,9 +229,9 @@ class CsvSource:
             raise TableError(f"{path.name}: two columns are named {repeated!r}: rename one")
         self._beginning = beginning
         self._dtypes: dict[str, Any] = {}
-        self._as_text: set[str] = set()
         self._hash: FileHash | None = None
         self._kept = _Kept()
+        self._looked_through = False
 
     def _open(self) -> IO[bytes]:
         import bz2
@@ -267,15 +271,29 @@ class CsvSource:
     def head(self) -> pd.DataFrame:
         """The first rows, all columns."""
         found = self._head(self._beginning, blanks=self._strip)
-        return self._cleaned(found.set_axis(self.columns, axis="columns"))
+        frame = self._cleaned(found.set_axis(self.columns, axis="columns"))
+        try:
+            self._check_headers(frame)
+        except TableError as error:
+            raise TableError(f"{self.name}: {error}") from error
+        return frame
+
+    def _check_headers(self, frame: pd.DataFrame) -> None:
+        """Refuse a file with a line that repeats the header; `frame` is a part of it, and may lack columns."""
+        if self._looked_through or not has_header_rows(frame, self._na):
+            return
+        self._looked_through = True
+        with self._open() as file, io.TextIOWrapper(file, self._encoding, "replace", newline="") as lines:
+            refuse_header(lines, self._delimiter)
 
     def _parsed(self, file: IO[bytes], places: Sequence[int] | None, rows: int, blanks: bool) -> Iterator[pd.DataFrame]:
         """The file in frames of so many rows."""
         import pandas as pd
 
         dtype = None
-        if places is not None and self.columns:
-            dtype = {i: self._type_of(self.columns[i]) for i in places}
+        if self.columns:
+            shown = range(len(self.columns)) if places is None else places
+            dtype = {i: self._type_of(self.columns[i]) for i in shown}
             dtype = {i: kind for i, kind in dtype.items() if kind is not None}
         try:
             with warnings.catch_warnings():
@@ -388,7 +406,9 @@ class CsvSource:
                     if progress is not None:
                         progress(f"{self.name}: {what} of {done:,} rows", min(raw.tell() / size, 1.0))
                     names = [self.columns[i] for i in sorted(places)]
-                    yield self._cleaned(frame.set_axis(names, axis="columns")[list(columns)]), watched.blanks
+                    cleaned = self._cleaned(frame.set_axis(names, axis="columns")[list(columns)])
+                    self._check_headers(cleaned)
+                    yield cleaned, watched.blanks
         except TableError as error:
             raise TableError(f"{self.name}: {error}") from error
 

@@ -19,7 +19,7 @@ from justicia.tables.file_kinds import NO_TEXT, other_kind
 from justicia.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import pandas as pd
 
@@ -27,10 +27,12 @@ __all__ = [
     "check_beginning",
     "check_delimiter",
     "first_line",
+    "has_header_rows",
     "has_outer_blanks",
     "holds_words",
     "names_in",
     "parse_csv",
+    "refuse_header",
 ]
 
 logger = logging.getLogger(__name__)
@@ -45,10 +47,12 @@ def parse_csv(
     delimiter: str | None = None,
     encoding: str = "utf-8",
     strip: bool = True,
-    as_text: bool = False,
+    as_text: bool | Collection[str] = False,
     suffix: str = "",
 ) -> pd.DataFrame:
     """Parse CSV bytes under the two rules of this module; with `as_text`, no value is read as a number.
+
+    It may name the columns of which this is so.
 
     `suffix` is the end of the file's name, which may say what else it is.
 
@@ -72,13 +76,25 @@ def parse_csv(
         ) from error
     if delimiter is None:
         check_delimiter(header)
-    frame = _parse(content, separator, encoding, na, False, as_text)
+    kinds = _types(as_text, header, separator)
+    frame = _parse(content, separator, encoding, na, False, kinds)
     if strip and (header[:1].isspace() or has_outer_blanks(content, separator)):
-        frame = _stripped(frame, _parse(content, separator, encoding, na, True, as_text))
+        frame = _stripped(frame, _parse(content, separator, encoding, na, True, kinds))
+    if has_header_rows(frame, na):
+        refuse_header(io.TextIOWrapper(io.BytesIO(content), encoding, "replace", newline=""), separator)
     _check_repeats(frame, header, separator)
     if len(frame.columns) > 1 and frame.iloc[:, -1].isna().any():
         _check_lengths(content, encoding, separator, len(frame.columns))
     return frame
+
+
+def _types(as_text: bool | Collection[str], header: str, delimiter: str) -> Any:
+    """What the parser is told of the columns."""
+    if isinstance(as_text, bool):
+        return str if as_text else None
+    names = [name.strip().lstrip("\ufeff") for name in names_in(header, delimiter)] if as_text else []
+    held = {name.strip() for name in as_text}
+    return {position: str for position, name in enumerate(names) if name in held} or None
 
 
 def has_outer_blanks(content: bytes, delimiter: str) -> bool:
@@ -112,6 +128,41 @@ def _check_repeats(frame: pd.DataFrame, header: str, delimiter: str) -> None:
         first = names.index(name)
         if first != position and not frame.iloc[:, first].equals(frame.iloc[:, position]):
             raise TableError(f"two columns are named {name!r} and differ: rename one")
+
+
+def has_header_rows(frame: pd.DataFrame, na: Sequence[str] = ()) -> bool:
+    """Whether some row holds the names of all columns, as files that were put together have it."""
+    names = [str(name).strip() for name in frame.columns]
+    # The parser's own name of a column whose name is empty.
+    missing = [name in na or name.startswith("Unnamed: ") for name in names]
+    if len(names) < 2 or any(frame.dtypes.iloc[i].kind in "biuf" and not missing[i] for i in range(len(names))):
+        return False
+    found = frame
+    for position, name in enumerate(names):
+        column = found.iloc[:, position]
+        found = found[column.isin([name, f"\ufeff{name}"]) | (column.isna() & missing[position])]
+        if not len(found):
+            return False
+    return True
+
+
+def refuse_header(lines: IO[str], delimiter: str) -> None:
+    """Refuse a text in which a line repeats the header, and say which.
+
+    Raises
+    ------
+    TableError
+    """
+    rows = csv.reader(lines, delimiter=delimiter)
+    names: list[str] | None = None
+    try:
+        for row in rows:
+            own = [value.strip().lstrip("\ufeff") for value in row]
+            if names is not None and own == names:
+                raise TableError(f"line {rows.line_num} repeats the header: remove it")
+            names = names or own
+    except csv.Error:
+        return
 
 
 def names_in(header: str, delimiter: str) -> list[str]:
@@ -156,9 +207,7 @@ def check_delimiter(header: str) -> None:
             raise TableError(f"the header line is separated by {shown}, not by commas: pass --delimiter {shown}")
 
 
-def _parse(
-    content: bytes, delimiter: str, encoding: str, na: Sequence[str], blanks: bool, as_text: bool
-) -> pd.DataFrame:
+def _parse(content: bytes, delimiter: str, encoding: str, na: Sequence[str], blanks: bool, kinds: Any) -> pd.DataFrame:
     import pandas as pd
 
     with warnings.catch_warnings():
@@ -173,7 +222,7 @@ def _parse(
                 index_col=False,
                 skipinitialspace=blanks,
                 low_memory=False,
-                dtype=str if as_text else None,
+                dtype=kinds,
             )
         except pd.errors.EmptyDataError:
             raise TableError("is empty") from None

@@ -54,7 +54,8 @@ def find_label(
         near = {folded(text) for text in wanted}
         for name in free:
             if _holds_classes(frame[name], near, folded):
-                first = value_text(frame[name].dropna().iloc[0])
+                texts = [value_text(value) for value in frame[name].dropna().unique()]
+                first = next((text for text in texts if text.strip() not in wanted), texts[0])
                 raise LabelError(
                     f"column {name!r} holds {shown(first)!r}, which is no class of the model"
                     f"{did_you_mean(first, sorted(wanted))}; write the label as the model's classes are written"

@@ -19,7 +19,7 @@ from justicia.tables.sources import BROKEN, check_names
 from justicia.words import did_you_mean, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import numpy as np
     import pandas as pd
@@ -123,6 +123,7 @@ def read_table(
     delimiter: str | None = None,
     encoding: str = "utf-8",
     strip: bool = True,
+    texts: Collection[str] = (),
 ) -> Table:
     """Read `data`, whatever it is.
 
@@ -138,6 +139,8 @@ def read_table(
         Of a CSV file.
     strip : bool
         Remove blanks around names and values of a CSV file.
+    texts : collection of str
+        Columns of a CSV file whose values are text even where they look like numbers.
 
     Raises
     ------
@@ -149,7 +152,7 @@ def read_table(
     if isinstance(data, Table):
         return data
     if isinstance(data, (str, os.PathLike)):
-        table = _read_source(data, na, delimiter, encoding, strip)
+        table = _read_source(data, na, delimiter, encoding, strip, texts)
     else:
         table = Table(_as_frame(data))
     frame = table.frame
@@ -179,7 +182,12 @@ def _as_frame(data: Any) -> pd.DataFrame:
 
 
 def _read_source(
-    data: str | os.PathLike[str], na: Sequence[str], delimiter: str | None, encoding: str, strip: bool
+    data: str | os.PathLike[str],
+    na: Sequence[str],
+    delimiter: str | None,
+    encoding: str,
+    strip: bool,
+    texts: Collection[str],
 ) -> Table:
     from justicia import datasets
 
@@ -189,7 +197,7 @@ def _read_source(
         raise TableError("the table's name is empty: name a file or a bundled data set")
     if isinstance(data, str) and data in datasets.names() and not path.exists():
         content = datasets.csv_bytes(data)
-        frame = parse_csv(io.BytesIO(content), na=na, strip=strip)
+        frame = parse_csv(io.BytesIO(content), na=na, strip=strip, as_text=texts)
         return Table(frame, text, Hash(content).hexdigest(), datasets.describe(data))
     if not path.exists():
         names = listed(datasets.names())
@@ -214,6 +222,7 @@ def _read_source(
                 delimiter=delimiter,
                 encoding=encoding,
                 strip=strip,
+                as_text=texts,
                 suffix=suffixes[-1] if suffixes else "",
             )
     except InputError as error:
