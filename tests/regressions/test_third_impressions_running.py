@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
 
 import matplotlib
+import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import beta
 
+from justicia import cross_checking, writing
 from justicia.cli import main
+from justicia.errors import InputError
+from justicia.report.routes import cross_check_to_dict, route_lines
+from justicia.solvers import Solution
 from tests.regressions.common import audit, people, pipeline
 
 
@@ -49,7 +55,7 @@ def test_batches_of_a_population_are_a_stage_of_their_own(table, tmp_path, capsy
     code, _, said = run(
         capsys,
         *("population", "fit", table, "--sensitive", "sex", "--label", "hired", "--stream", "--log", log),
-        *("--out", out, "--population", "independent"),
+        *("--out", out),
     )
     assert code == 0, said
     assert "reading the table in batches" in stages(log)
@@ -113,3 +119,75 @@ def test_help_explains_ranges_over_people_of_unknown_group(capsys):
     assert "bounds: they stay apart, and every rate gets the range" in " ".join(says.split())
     _, says, _ = run(capsys, "compare", "--help")
     assert "stay apart" not in says
+
+
+def test_a_route_that_is_out_of_time_says_so(monkeypatch):
+    def late(engine, population, least, most, effort):
+        size = population.n_groups
+        return Solution(np.zeros(size), np.ones(size), "clauses", 0.0, "sound", 0, stopped="time")
+
+    monkeypatch.setattr(cross_checking, "solve_between", late)
+    held = audit(pipeline(), people()[0], population="independent", cross_check=True)
+    routes = cross_check_to_dict(held.groupings[0].cross_check, timed=True)["routes"]
+    (formula,) = [one for one in routes if one["route"] == "formula"]
+    assert (formula["groups"], formula["reason"]) == (0, "not finished within the time limit")
+    line = "selection rates by the formula and engine clauses: not finished within the time limit"
+    assert line in " ".join(held.to_text(200).split())
+    assert line in held.to_html()
+    assert "0 of 0 groups" not in held.to_text(200)
+
+
+def test_a_route_that_settles_some_groups_says_why_it_leaves_others():
+    routes = [{"rate": "tpr", "route": "engine", "name": "boxes", "groups": 2, "agreed": 2, "largest_difference": 0.0}]
+    routes[0] |= {"error_probability": 0.0, "people": None, "reason": "interrupted"}
+    assert route_lines({"routes": routes}) == [
+        "TPR by engine boxes: 2 of 2 groups agree, largest difference 0.0e+00; of others: interrupted"
+    ]
+
+
+def decide(capsys, table, *more):
+    return run(capsys, "verify", "--decisions", table, "--decision", "hired", "--sensitive", "sex", "--quiet", *more)
+
+
+def refuse(*arguments):
+    raise PermissionError(13, "Permission denied")
+
+
+@pytest.mark.parametrize("kind", ["--html", "--json"])
+def test_a_folder_that_cannot_be_written_is_said_before_the_work(table, tmp_path, capsys, monkeypatch, kind):
+    monkeypatch.setattr(writing, "_opened", refuse)
+    monkeypatch.setattr(
+        sys.modules["justicia.cli.verify"], "audit_of_decisions", lambda *_: pytest.fail("the work was begun")
+    )
+    code, out, said = decide(capsys, table, kind, tmp_path / "report")
+    assert (code, out) == (2, "")
+    assert said == f"justicia: {tmp_path / 'report'} cannot be written: Permission denied\n"
+
+
+def test_the_check_of_a_target_leaves_nothing_and_changes_nothing(tmp_path):
+    held = tmp_path / "held"
+    held.write_text("before")
+    writing.check_targets([str(held), str(tmp_path / "new"), "/dev/null"])
+    assert [one.name for one in tmp_path.iterdir()] == ["held"]
+    assert held.read_text() == "before"
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere" / "file")
+    with pytest.raises(InputError, match="link cannot be written: No such file"):
+        writing.check_target(str(tmp_path / "link"))
+
+
+def test_the_answer_is_not_lost_when_a_file_cannot_be_written_at_the_end(table, tmp_path, capsys, monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    _, answer, _ = decide(capsys, table)
+    monkeypatch.setattr(writing, "_prepare", full)
+    html = tmp_path / "report.html"
+    code, out, said = decide(capsys, table, "--html", html)
+    assert code == 2
+    assert "disparate impact" in out
+    assert out.splitlines()[-5:] == answer.splitlines()[-5:]
+    assert said.splitlines()[-1] == f"justicia: {html} cannot be written: No space left on device"
+    assert not html.exists()
+    code, out, _ = decide(capsys, table, "--html", html, "--json", "-")
+    assert code == 2
+    assert json.loads(out)["schema"]
