@@ -191,3 +191,23 @@ def test_the_answer_is_not_lost_when_a_file_cannot_be_written_at_the_end(table, 
     code, out, _ = decide(capsys, table, "--html", html, "--json", "-")
     assert code == 2
     assert json.loads(out)["schema"]
+
+
+@pytest.mark.parametrize("structure", ["auto", "empirical", "tree"])
+def test_bounds_say_at_the_start_which_populations_have_some(structure):
+    held = audit(pipeline(), people()[0], population=structure, bounds=True)
+    notes = [one for one in held.announcements if "bounds by the rows are for" in one]
+    text = " ".join(held.to_text(200).split())
+    assert "estimates no projection" not in text
+    if structure == "tree":
+        assert notes == []
+        return
+    assert notes == [
+        "bounds by the rows are for population='tree' and independent: under the "
+        f"{structure} population there are none, and the intervals of the rows say what chance leaves open"
+    ]
+    says = {
+        "auto": "given structure none: bounds by the rows are for --population tree and independent",
+        "empirical": "given structure none: the population is the rows themselves, and has no structure",
+    }
+    assert says[structure] in text
