@@ -249,6 +249,12 @@ def verify(
         named_reference, factors = parse_reference(reference), tuple(as_names(given) or ())
         of_rows = "bounds" if bounds else "bootstrap" if replicates else None
         structure, file = settle_population(population, of_rows)
+        if bounds and structure in ("auto", "empirical"):
+            logger.info(
+                "bounds by the rows are for --population tree and independent: under the %s population there are none, "
+                "and the intervals of the rows say what chance leaves open",
+                structure,
+            )
         if factors and file is not None:
             raise InputError("given needs a population of every stratum, and a file has none: leave --population out")
         inputs = settle_inputs(

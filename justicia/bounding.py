@@ -146,12 +146,9 @@ def projection_bounds(
 def _inapplicable(population: Population) -> str | None:
     """Why there is no projection."""
     if population.structure == "auto":
-        return (
-            "an auto population mixes the rows with a structure, and estimates no projection: the simultaneous "
-            "interval of the rows holds instead; or pass --population tree"
-        )
+        return "bounds by the rows are for --population tree and independent"
     if not isinstance(population, NetworkPopulation):
-        return "the rows themselves have no structure: their simultaneous interval is the bound"
+        return "the population is the rows themselves, and has no structure: their interval is the bound"
     by_value = [feature.name for feature in population.domain.features if feature.by_value]
     if by_value:
         return f"of {by_value[0]} the model is known at the table's own values alone, and other people have others"

@@ -208,6 +208,7 @@ class GroupingAudit:
     possible: tuple[dict[str, str], ...] = ()
     remaining: Remaining | None = None
     cross_check: CrossCheck | None = None
+    min_group: int = 0
 
     @property
     def problems(self) -> dict[str, dict[int, str]]:
@@ -254,8 +255,8 @@ class GroupingAudit:
     def errors(self) -> dict[str, dict[str, float | None]]:
         """Sizes of the three sources of error, for both extreme groups and the disparate impact.
 
-        verification: width of the enclosure. sampling: from the rows' value to the further end of its simultaneous
-        interval. structure: from the verified value to the rows'.
+        verification: width of the enclosure. sampling: from the rows' value to the further end of its Clopper-Pearson
+        interval, of all groups that are compared together. structure: from the verified value to the rows'.
         """
         return error_sizes(self)
 
@@ -461,6 +462,7 @@ def compare(
         conditional,
         _impact(counts, few, confidence) if tests else None,
         remaining=remaining,
+        min_group=min_group,
     )
 
 

@@ -67,6 +67,13 @@ _PEOPLE_OF_GROUP = (1_000, 200_000)
 """People to draw: in all groups together about so many, and of each group at least and at most. Of 200,000, five
 standard errors are .006 at most."""
 _AT_ONCE = 50_000
+_REASONS = {
+    "time": "not finished within the time limit",
+    "interrupted": "interrupted",
+    "memory": "not finished within its memory",
+    "program": "the program gave no answer",
+}
+_TOO_WIDE = "its bounds are too wide to compare"
 _MOST_LEARNED = 20
 """When the extremes alone are known, so many groups are checked."""
 
@@ -118,6 +125,8 @@ class RouteCheck:
         Drawn of each group.
     seconds : float
     disagreements : tuple of Disagreement
+    reason : str or None
+        Why it says nothing of some groups that were to be compared; None where it says something of all.
     """
 
     kind: str
@@ -130,6 +139,7 @@ class RouteCheck:
     people: int | None
     seconds: float
     disagreements: tuple[Disagreement, ...]
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -226,6 +236,7 @@ class _Check:
         if solution.interval is not None:
             self.low, self.high = solution.interval
             self.delta = solution.delta or 0.0
+        self.stopped: str | None = None
         self.pending = np.arange(len(self.low))
         if solution.search == "learn":
             # Nobody asked for the rates of the others.
@@ -238,6 +249,7 @@ class _Check:
             if not len(self.pending):
                 break
             start = time.perf_counter()
+            self.stopped = None
             try:
                 with np.errstate(all="ignore"):
                     found = take()
@@ -285,6 +297,7 @@ class _Check:
         again = replace(effort, time_limit=limit, watch=None, weights=None)
         seen = self.asked.seen
         solution = solve_between(engine, seen.population, seen.least, seen.most, again)
+        self.stopped = solution.stopped
         if solution.interval is not None:
             self.delta += solution.delta or 0.0
             return *solution.interval, None
@@ -300,6 +313,7 @@ class _Check:
         n = int(np.clip(_PEOPLE // len(groups), least, most))
         for group in groups.tolist():
             if self.question.effort.interruption.pressed:
+                self.stopped = "interrupted"
                 break
             rng, yes = np.random.default_rng([*self.seeds, group]), 0
             for begin in range(0, n, _AT_ONCE):
@@ -335,8 +349,9 @@ class _Check:
             for group in groups[wrong].tolist()
         )
         self.pending = groups[~settled]
+        reason = _REASONS.get(self.stopped or "", _TOO_WIDE) if len(self.pending) else None
         return RouteCheck(
             self.kind, route, name, int(settled.sum()), int((settled & ~wrong).sum()),
             float(middles.max()) if len(middles) else None,
-            self.delta + (self.error if drawn else 0.0), people, seconds, found,
+            self.delta + (self.error if drawn else 0.0), people, seconds, found, reason,
         )  # fmt: skip

@@ -40,6 +40,7 @@ def group_frame(grouping: GroupingAudit) -> pd.DataFrame:
                 **(_unshifted_columns(group) if grouping.shift is not None else {}),
                 **(_remaining_columns(group) if grouping.remaining is not None else {}),
                 **(_label_columns(group) if grouping.strata else {}),
+                **({"left_out": 0 < group.n < grouping.min_group} if grouping.min_group else {}),
             }
         )
     keys = [tuple(group.group.values()) for group in grouping.groups]

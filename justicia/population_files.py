@@ -205,6 +205,7 @@ def fit_population(
     if batches is not None:
         used = [name for name in source if name not in left_out or any(name in columns for columns in found)]
         used += [label] if label is not None else []
+        stage("reading the table in batches")
         rows = Batches(batches, used, held, found, missing == "drop", progress)
         domain, values = rows.cells(wanted, cells, **options)
         table, points, pairs = rows.count(structure, domain, values, label, edges, table.description)

@@ -24,6 +24,7 @@ from justicia.conditional import settle_factors
 from justicia.errors import InputError, TableError
 from justicia.given import given_bins
 from justicia.inputs import collapse_one_hot, columns_for_model
+from justicia.progress import stage
 from justicia.streaming_models import (
     Columns,
     Ready,
@@ -131,6 +132,7 @@ def condense_for_model(
     InputError
         When the table lacks a column, or has too many distinct people.
     """
+    stage("reading the table in batches")
     first = head_table(source)
     columns = columns_for_model(fitted, first, features, asked.label, asked.weight)
     check_plain(first.frame, [*columns, asked.label, asked.weight])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from justicia.inputs import as_list, settle_sensitive
 from justicia.ll144 import layout_groupings
+from justicia.progress import stage
 from justicia.streaming import head_table, large_source, read_condensed
 from justicia.streaming_models import Columns, unsaid
 from justicia.tables import check_bins, check_plain, find_groupings, group_rows
@@ -56,6 +57,7 @@ def condense_decisions(
     source = large_source(data, stream=stream, **reading)
     if source is None:
         return None
+    stage("reading the table in batches")
     first = head_table(source)
     groupings, _ = settle_sensitive(sensitive_features, first.frame)
     with unsaid():

@@ -133,15 +133,16 @@ def uncertainty_of(
 
 def error_sizes(grouping: GroupingAudit) -> dict[str, dict[str, float | None]]:
     """Sizes of the three sources of error of a grouping, as `GroupingAudit.errors` has them."""
-    by_values = {tuple(group.group.values()): group for group in grouping.groups}
+    places = {tuple(group.group.values()): position for position, group in enumerate(grouping.groups)}
+    # Of the groups that are compared, as the disparate impact's.
+    together = grouping.evidence.samples.intervals(("selection_rate",))[1].of("selection_rate")
     found: dict[str, dict[str, float | None]] = {"verification": {}, "sampling": {}, "structure": {}}
     for name, extreme in (("most_favored", grouping.most_favored), ("least_favored", grouping.least_favored)):
-        group = by_values[tuple(extreme.group.values())]
+        place = places[tuple(extreme.group.values())]
+        group = grouping.groups[place]
         sample = group.sample_rate
         rows = None if sample is None else Enclosure(sample.value, sample.value)
-        _put_errors(
-            found, name, group.unshifted("selection_rate"), rows, None if sample is None else sample.simultaneous
-        )
+        _put_errors(found, name, group.unshifted("selection_rate"), rows, None if sample is None else together[place])
     impact = grouping.measures["disparate_impact"]
     verified = (impact.unshifted or impact.verified).value
     _put_errors(found, "disparate_impact", verified, impact.sample.value, impact.simultaneous)

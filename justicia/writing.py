@@ -31,7 +31,7 @@ __all__ = [
 
 
 def check_target(path: str | None, inputs: Sequence[str] = ()) -> None:
-    """Refuse a target before any work is done: none at all, a folder, a missing folder, or an input.
+    """Refuse a target before any work is done: none at all, a folder, a missing or unwritable folder, or an input.
 
     Parameters
     ----------
@@ -56,6 +56,15 @@ def check_target(path: str | None, inputs: Sequence[str] = ()) -> None:
     for source in inputs:
         if target.exists() and Path(source).exists() and target.samefile(source):
             raise InputError(f"{path} is read as an input and would be written over: name another file")
+    place = Path(os.path.realpath(path))
+    if place.exists() and not place.is_file():
+        # A device or a pipe is opened when there is something for it.
+        return
+    with _refusing(path):
+        descriptor, temporary = _opened(place)
+        os.close(descriptor)
+        if temporary is not None:
+            temporary.unlink()
 
 
 def check_targets(targets: Iterable[str | None], inputs: Iterable[str | None] = ()) -> None:

@@ -96,7 +96,7 @@ def test_where_there_is_no_projection_there_is_a_reason(structure):
     model = LogisticRegression() if structure == "tree" else DecisionTreeClassifier(max_depth=2)
     grouping = audit(model, frame, label, population=structure).groupings[0]
     says = {
-        "auto": "mixes the rows with a structure",
+        "auto": "for --population tree and independent",
         "empirical": "no structure",
         "tree": "of x the model is known at",
     }

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
-from justicia.cli.outputs import answer, write_reports
+from justicia.cli.outputs import answer, answering_anyway, write_reports
 from justicia.cli.running import RUN_OPTIONS, running
 from justicia.cli.sections import SectionedCommand
 from justicia.progress import Bar
@@ -144,7 +144,8 @@ def compare(context: click.Context, /, **options: Any) -> int:
             progress=bar.show,
             **options,
         )
-        text = write_reports(found, targets)
+        with answering_anyway(lambda: answer(_text(found, all_groups) if "-" not in targets.values() else "")):
+            text = write_reports(found, targets)
     answer(_text(found, all_groups) if text is None else text)
     return int(found.exit_code)
 

@@ -72,9 +72,10 @@ def table_options(command: Callable[..., Any], ways: str = "error|group|drop") -
     ways : str
         What may happen to people without a value in a sensitive column.
     """
-    missing = click.option(
-        "--missing", default="error", show_default=True, metavar=ways, help="People without sensitive value."
-    )
+    says = "People without sensitive value."
+    if "bounds" in ways.split("|"):
+        says += " bounds: they stay apart, and every rate gets the range that their groups, whichever, leave open."
+    missing = click.option("--missing", default="error", show_default=True, metavar=ways, help=says)
     return with_options(command, (_TABLE[0], missing, *_TABLE[1:]))
 
 

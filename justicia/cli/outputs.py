@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,7 +14,7 @@ from justicia.errors import InputError
 from justicia.progress import stage, stop_bar
 from justicia.writing import together
 
-__all__ = ["answer", "answering", "show_made", "write_reports"]
+__all__ = ["answer", "answering", "answering_anyway", "show_made", "write_reports"]
 
 
 @contextmanager
@@ -35,6 +35,22 @@ def answering() -> Iterator[None]:
         pacify(1)
         if not gone(error):
             raise InputError(f"standard output cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def answering_anyway(show: Callable[[], object]) -> Iterator[None]:
+    """Write files inside; when one cannot be written, as on a full disk, the answer is shown before that is said.
+
+    Parameters
+    ----------
+    show : callable
+        Writes the answer to standard output.
+    """
+    try:
+        yield
+    except (InputError, OSError):
+        show()
+        raise
 
 
 def answer(text: str | bytes) -> None:

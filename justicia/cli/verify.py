@@ -12,7 +12,7 @@ import click
 
 from justicia.cli.decisions import audit_of_decisions, decision_options, model_alone, row_options
 from justicia.cli.options import STREAM, announcing, delimiter_of, named_lists, names_of, outside_options, table_options
-from justicia.cli.outputs import answer, answering, write_reports
+from justicia.cli.outputs import answer, answering, answering_anyway, write_reports
 from justicia.cli.population import write_population
 from justicia.cli.running import RUN_OPTIONS, running
 from justicia.cli.sections import SectionedCommand
@@ -242,7 +242,8 @@ def verify(context: click.Context, /, **options: Any) -> int:
         run = _audit_of_model if of_model else audit_of_decisions
         with Bar(not quiet) as bar:
             audit = run(options, command, bar)
-            text = _write(audit, targets)
+            with answering_anyway(lambda: _print_in_place(audit, targets, printed)):
+                text = _write(audit, targets)
         if text is None:
             _print(audit, printed)
         else:
@@ -273,12 +274,22 @@ def _audit_of_model(options: dict[str, Any], command: list[str], bar: Bar) -> An
 
 def _write(audit: Any, targets: dict[str, str | None]) -> str | None:
     """Write files; return what stands on standard output in place of the tables."""
-    target = targets.pop("population")
+    target = targets["population"]
+    own = {kind: place for kind, place in targets.items() if kind != "population"}
     # All files are new, or none is.
     with together():
         people = None if target is None else write_population(audit.population_file(), target)
-        reports = write_reports(audit, targets)
+        reports = write_reports(audit, own)
     return reports if people is None else people
+
+
+def _print_in_place(audit: Any, targets: dict[str, str | None], printed: dict[str, bool]) -> None:
+    """Print what standard output was to have: the tables, unless it was asked for something else."""
+    asked = [kind for kind, target in targets.items() if target == "-"]
+    if not asked:
+        _print(audit, printed)
+    elif asked != ["population"]:
+        answer(getattr(audit, f"to_{asked[0]}")())
 
 
 def _print(audit: Any, printed: dict[str, bool]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from justicia.report.groups import middle, percent
+from justicia.report.groups import is_left_out, middle, percent
 from justicia.words import shown
 
 if TYPE_CHECKING:
@@ -71,7 +71,11 @@ def plot_groups(grouping: GroupingAudit, confidence: float, *, ax: Axes | None =
         ax.errorbar(
             values, places, xerr=errors, fmt="o", mfc="white", color="C1", capsize=2.5, markersize=5, label=label
         )
-    names = [", ".join(shown(value, _LONGEST) for value in group.group.values()) for group in held]
+    names = [
+        ", ".join(shown(value, _LONGEST) for value in group.group.values())
+        + (" (left out)" if is_left_out(group.note, group.n) else "")
+        for group in held
+    ]
     ax.set_yticks(range(len(held), 0, -1), names, parse_math=False)
     ax.set_ylim(0.4, len(held) + 0.6)
     ax.set_xlim(left=0)

@@ -43,6 +43,7 @@ def cross_check_to_dict(check: CrossCheck, *, timed: bool) -> Json:
                 "error_probability": route.error_probability,
                 "people": route.people,
                 "seconds": round(route.seconds, 6) if timed else None,
+                **({} if route.reason is None else {"reason": route.reason}),
             }
             for route in check.routes
         ],
@@ -79,11 +80,18 @@ def route_lines(held: Json) -> list[str]:
     lines = []
     for route in held["routes"]:
         how = _ROUTES[route["route"]].format(name=shown(route["name"]), people=f"{route['people'] or 0:,}")
-        text = f"{_NAMES[route['rate']]} {how}: {route['agreed']:,} of {counted(route['groups'], 'group')} agree"
+        reason = shown(route.get("reason") or "", 200)
+        text = f"{_NAMES[route['rate']]} {how}: "
+        if not route["groups"]:
+            lines.append(f"{text}{reason or 'no group is compared'}")
+            continue
+        text += f"{route['agreed']:,} of {counted(route['groups'], 'group')} agree"
         if route["largest_difference"] is not None:
             text += f", largest difference {route['largest_difference']:.1e}"
         if route["error_probability"]:
             text += f" (a false alarm has probability {route['error_probability']:.0e} at most)"
+        if reason:
+            text += f"; of others: {reason}"
         lines.append(text)
     return lines
 

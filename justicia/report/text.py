@@ -376,9 +376,9 @@ def _definitions(audit: Audit, all_measures: bool) -> RenderableType:
         grid.add_row(percent(audit.confidence), methods)
     grid.add_row(
         "errors",
-        "verification: width of the bounds; sampling: how far the interval reaches from the rows' value, at confidence "
-        f"{audit.confidence:g} for all groups together, for a model not fitted on the rows; structure: verified value "
-        "against the rows'",
+        "verification: width of the bounds; sampling: how far the clopper-pearson interval reaches from the rows' "
+        f"value, at confidence {audit.confidence:g} for all compared groups together, for a model not fitted on the "
+        "rows; structure: verified value against the rows'",
     )
     if any(grouping.uncertainty.bounds for grouping in audit.groupings):
         for name, claim in CLAIMS.items():

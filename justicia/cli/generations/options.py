@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from justicia.cli.options import CSV_OPTIONS, delimiter_of, named_list, with_options
-from justicia.cli.outputs import answer, show_made, write_reports
+from justicia.cli.outputs import answer, answering_anyway, show_made, write_reports
 from justicia.progress import stage
 
 __all__ = [
@@ -156,7 +156,8 @@ def show(report: Any, json_file: str | None, *, all_runs: bool = False) -> None:
     """Write the JSON, and print the report unless standard output is the JSON's."""
     from justicia.report.generations_text import render
 
-    text = write_reports(report, {"json": json_file})
+    with answering_anyway(lambda: show_made(render(report, all_runs=all_runs), 120)):
+        text = write_reports(report, {"json": json_file})
     if text is None:
         show_made(render(report, all_runs=all_runs), 120)
     else:
