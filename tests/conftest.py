@@ -20,7 +20,7 @@ def pytest_configure():
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_make_parametrize_id(config, val, argname):  # noqa: ARG001 (pytest's signature)
+def pytest_make_parametrize_id(config, val, argname):
     """Bytes are no names: they may hold the time, and then two processes that share the tests know other ones."""
     return argname if isinstance(val, bytes) else None
 

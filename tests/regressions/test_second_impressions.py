@@ -250,7 +250,7 @@ with zipfile.ZipFile(PLAIN, "w") as book:
         ("a.sav", b"$FL2@(#) SPSS" + bytes(99), "is a data set of SPSS: save"),
         ("a.dta", b"\x72\x02\x01\x00" + bytes(99), "is a data set of Stata: save"),
         ("a.dta", b"<stata_dta><header>", "is a data set of Stata: save"),
-        ("a.rds", gzip.compress(b"X\n" + bytes(99, mtime=0)), "is a data file of R: save"),
+        ("a.rds", gzip.compress(b"X\n" + bytes(99), mtime=0), "is a data file of R: save"),
         ("a.feather", b"ARROW1" + bytes(99), "is a Feather or Arrow file: save"),
         ("a.sqlite", b"SQLite format 3" + bytes(99), "is an SQLite database: save"),
         ("a.db", b"\x00\x01" + bytes(99), "is a database: save"),
