@@ -260,7 +260,7 @@ with zipfile.ZipFile(PLAIN, "w") as book:
         ("a.csv", b'[{"age": 1}]', "is JSON: save"),
         ("a.parq", b"PAR1" + bytes(99), "is a Parquet file whose name does not end in .parquet"),
         ("a.csv", b"\n<!DOCTYPE html><html>", "is a web page (HTML)"),
-        ("a.csv", b"age,sex,hired\n1,\x00\x01,1\n" * 9, "is not a text file"),
+        ("a.csv", b"age,sex,hired\n" + b"1,\x00\x01,1\n" * 9, "is not a text file"),
     ],
 )
 def test_files_that_are_no_tables_are_told(tmp_path, name, content, says):
