@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from justicia.errors import UnsupportedModelError
+from justicia.errors import JusticiaError
 from justicia.models.native_categories import native_categories
 
 if TYPE_CHECKING:
@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
 __all__ = ["text_columns"]
 
+_UNSOUND = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What models raise that lack what fitting leaves."""
+
 
 def text_columns(fitted: FittedModel) -> set[str]:
     """Columns whose categories, in the model's encoders or in the model itself, are all text.
 
-    A table's "01133" is such a category, and the number 1133 is none. Steps that are not supported say nothing here:
-    the encoder refuses them later, in words of its own.
+    A table's "01133" is such a category, and the number 1133 is none. Steps that are not supported, or not fitted, say nothing
+    here: the encoder refuses them later, in words of its own.
 
     Parameters
     ----------
@@ -35,10 +38,10 @@ def text_columns(fitted: FittedModel) -> set[str]:
         for block in trace(fitted.steps, fitted.columns) if fitted.steps else []:
             for name, arrays in block.categories.items():
                 held.setdefault(name, []).extend(arrays)
-    except UnsupportedModelError:
+        if not fitted.steps:
+            held = {name: [values] for name, values in native_categories(fitted).items()}
+    except (JusticiaError, *_UNSOUND):
         return set()
-    if not fitted.steps:
-        held = {name: [values] for name, values in native_categories(fitted).items()}
     return {name for name, arrays in held.items() if _all_text([value for array in arrays for value in array])}
 
 
