@@ -21,8 +21,8 @@ _UNSOUND = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeEr
 def text_columns(fitted: FittedModel) -> set[str]:
     """Columns whose categories, in the model's encoders or in the model itself, are all text.
 
-    A table's "01133" is such a category, and the number 1133 is none. Steps that are not supported, or not fitted, say nothing
-    here: the encoder refuses them later, in words of its own.
+    A table's "01133" is such a category, and the number 1133 is none. Steps that are not supported, or not fitted, say
+    nothing here: the encoder refuses them later, in words of its own.
 
     Parameters
     ----------
