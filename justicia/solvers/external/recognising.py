@@ -45,12 +45,14 @@ _DIGITS = 6
 _LONGEST_LINE = 10_000
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,400}\.?[0-9]{0,400}|\.[0-9]{1,400})(?:[eE][+-]?[0-9]{1,4})?", re.ASCII)
+_BLANKS = r"[ \t\f\v]*"
+"""Within a line; a carriage return begins it anew."""
 _VALUES = (
     # reSSAT and erSSAT; SharpSSAT.
-    re.compile(r"\s*>\s*Satisfying probability\s*:(?P<value>.*)", re.ASCII),
-    re.compile(r"\s*#\s*satisfying probability\s*=(?P<value>.*)", re.ASCII),
+    re.compile(rf"{_BLANKS}>{_BLANKS}Satisfying probability{_BLANKS}:(?P<value>.*)", re.ASCII),
+    re.compile(rf"{_BLANKS}#{_BLANKS}satisfying probability{_BLANKS}=(?P<value>.*)", re.ASCII),
 )
-_BOUND = re.compile(r"\s*>\s*Best (?P<end>upper|lower) bound\s*:(?P<value>.*)", re.ASCII)
+_BOUND = re.compile(rf"{_BLANKS}>{_BLANKS}Best (?P<end>upper|lower) bound{_BLANKS}:(?P<value>.*)", re.ASCII)
 _ERROR = re.compile(r"\s*(?:\[ERROR\]|PARSE ERROR!|\*\* cmd error:)", re.ASCII)
 _ASSIGNMENT = re.compile(r"\s*>\s*Found an optimizing assignment to exist vars\s*:\s*", re.ASCII)
 _LITERALS = re.compile(r"\s*(?:-?[1-9][0-9]{0,8}\s+)*0\s*", re.ASCII)

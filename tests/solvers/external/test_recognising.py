@@ -179,6 +179,11 @@ def test_digits_leave_a_margin(printed, rounding):
     assert of(f"# satisfying probability = {printed}\n").rounding == pytest.approx(rounding)
 
 
+def test_a_line_that_begins_anew_is_no_value():
+    assert of("# satisfying probability\r = 0.72\n").status == "unreadable"
+    assert of("# satisfying probability = 0.72\r\n").value == 0.72
+
+
 def test_patterns():
     assert of("s value is 0.25 ok", pattern=r"value is (\S+)").value == 0.25
     assert of("p=0.25;q=0.5\n", pattern=r"(q)=(?P<value>[^;]*)").value == 0.5
