@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from justicia.population.pair_counts import PairCounter, PairCounts
 from justicia.population.personal import why_personal
 from justicia.population.tree import FEW_STATES, MANY_FEATURES, MOST_STATES, all_states
 from justicia.tables import Table, rows_with_groups
-from justicia.tables.condensing import Condenser, Condition, cells_of_rows
+from justicia.tables.condensing import Condenser, Condition, cells_of_rows, kinds_of_rows
 from justicia.tables.one_hot import OneHot, collapse
 from justicia.tables.plain import is_plain
 from justicia.tallies import Tallies
@@ -201,8 +201,6 @@ class Batches:
         self, structure: str, domain: Domain, values: Values, condition: Condition
     ) -> tuple[pd.DataFrame, np.ndarray, PairCounts]:
         """A row of each kind of people, how many they are, and their counts."""
-        import pandas as pd
-
         if structure == "tree" and len(domain.features) > MANY_FEATURES:
             raise InputError(
                 f"{counted(len(domain.features), 'column')} have too many pairs to be counted: leave columns out, or "
@@ -213,18 +211,17 @@ class Batches:
             totals = _Totals([values.totals(feature) for feature in domain.features])
             ways = [all_states(totals, domain, most) for most in (MOST_STATES, FEW_STATES)]
         counter = PairCounter(domain.sizes, ways)
-        known: dict[tuple[Any, ...], int] = {}
-        firsts: list[pd.DataFrame] = []
+        known: pd.DataFrame | None = None
         repeats = np.zeros(0, dtype=np.int64)
         for frame, _ in self._frames():
-            before = len(known)
-            codes = _kinds_of(frame, condition, known)
-            if len(known) > before:
-                _, first = np.unique(codes, return_index=True)
-                firsts.append(frame.iloc[[row for row in first.tolist() if codes[row] >= before]])
+            if not len(frame):
+                continue
+            codes, known = _kinds_of(frame, condition, known)
             repeats = np.bincount(codes, minlength=len(known)) + np.pad(repeats, (0, len(known) - len(repeats)))
             counter.add(codes, len(known), cells_of_rows(domain, frame))
-        return pd.concat(firsts, ignore_index=True), repeats, counter.result()
+        if known is None:
+            raise TableError("no row is left of the table")
+        return known, repeats, counter.result()
 
 
 @dataclass(frozen=True)
@@ -264,26 +261,17 @@ def _together(held: pd.Series[int] | None, more: pd.Series[int]) -> pd.Series[in
     return more if held is None else pd.concat([held, more]).groupby(level=0, sort=False).sum()
 
 
-def _kinds_of(frame: pd.DataFrame, condition: Condition, known: dict[tuple[Any, ...], int]) -> np.ndarray:
-    """A number for each kind of people, the same in all batches; new kinds get the next ones."""
+def _kinds_of(frame: pd.DataFrame, condition: Condition, known: pd.DataFrame | None) -> tuple[np.ndarray, pd.DataFrame]:
+    """A number for each row's kind of people, the same in all batches, and a row of each kind so far."""
     import pandas as pd
 
-    columns = []
-    for name in (*condition.values, *condition.edges):
-        column = frame[name]
-        if name in condition.edges:
-            numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-            column = pd.Series(np.searchsorted(np.unique(condition.edges[name]), numbers)).where(~np.isnan(numbers))
-        columns.append(pd.factorize(column))
-    keys = np.zeros(len(frame), dtype=np.int64)
-    for codes, uniques in columns:
-        keys = keys * (len(uniques) + 1) + codes + 1
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    found = []
-    for row in first.tolist():
-        key = tuple(None if codes[row] < 0 else uniques[codes[row]] for codes, uniques in columns)
-        found.append(known.setdefault(key, len(known)))
-    return np.array(found, dtype=np.int64)[inverse]
+    kinds, first = kinds_of_rows(frame, condition)
+    held, n_known = frame.iloc[first], 0
+    if known is not None:
+        held, n_known = pd.concat([known, held], ignore_index=True), len(known)
+    # Known kinds come first, and so keep their numbers.
+    joined, first = kinds_of_rows(held, condition)
+    return joined[n_known:][kinds], held.iloc[first].reset_index(drop=True)
 
 
 class _Totals:

@@ -169,6 +169,37 @@ def _by_category(feature: Feature, column: pd.Series[Any]) -> tuple[np.ndarray, 
     return np.array([*kinds, next_free], dtype=np.int64)[codes], next_free + 1
 
 
+def kinds_of_rows(frame: pd.DataFrame, condition: Condition) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows are the same.
+
+    Parameters
+    ----------
+    frame : DataFrame of shape (n_rows, n_columns)
+    condition : Condition
+
+    Returns
+    -------
+    kinds : int array of shape (n_rows,)
+        The same number for rows that are the same; numbers in the order in which they come.
+    first : int64 array of shape (n_kinds,)
+        The first row of each kind.
+    """
+    import pandas as pd
+
+    keys, size = np.zeros(len(frame), dtype=np.int64), 1
+    for codes, width in condition.kinds(frame):
+        if size * width >= _MOST_KEYS:
+            keys, uniques = pd.factorize(keys)
+            size = max(len(uniques), 1)
+        if width > 1:
+            keys = keys * width + codes
+            size *= width
+    codes, uniques = pd.factorize(keys)
+    first = np.empty(len(uniques), dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return codes, first
+
+
 def condensed(frame: pd.DataFrame, repeats: np.ndarray | None, condition: Condition) -> tuple[pd.DataFrame, np.ndarray]:
     """The first of all rows that are the same, in the order in which they come, and how many rows each stands for.
 
@@ -188,21 +219,9 @@ def condensed(frame: pd.DataFrame, repeats: np.ndarray | None, condition: Condit
     >>> people["sex"].tolist(), numbers
     (['f', 'm'], array([3, 1]))
     """
-    import pandas as pd
-
-    keys, size = np.zeros(len(frame), dtype=np.int64), 1
-    for codes, width in condition.kinds(frame):
-        if size * width >= _MOST_KEYS:
-            keys, uniques = pd.factorize(keys)
-            size = max(len(uniques), 1)
-        if width > 1:
-            keys = keys * width + codes
-            size *= width
-    codes, uniques = pd.factorize(keys)
-    first = np.empty(len(uniques), dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    codes, first = kinds_of_rows(frame, condition)
     weights = None if repeats is None else repeats.astype(np.float64)
-    numbers = np.bincount(codes, weights=weights, minlength=len(uniques)).astype(np.int64)
+    numbers = np.bincount(codes, weights=weights, minlength=len(first)).astype(np.int64)
     return frame.iloc[first].reset_index(drop=True), numbers
 
 
