@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from justicia.enclosure import EXACT
+from justicia.few_people import FEWEST
 from justicia.population.networks.population import GivenNetwork
 from justicia.speaking import speaks_options
 from justicia.tables.repeats import correlation, of_rows
@@ -33,7 +34,6 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
-_FEW_PEOPLE = 30
 _RATE_WORDS = {"selection_rate": "rates", "tpr": "true positive rates", "fpr": "false positive rates"}
 _WEAK_ASSOCIATION = 0.05
 _MANY_VALUES = 100
@@ -180,7 +180,7 @@ def warn_of_few(
         Whether small groups can be left out.
     """
     compared = [(names, [group for group in groups if group.n and group.n >= least]) for names, groups in groupings]
-    few = [(names, [group for group in groups if group.n < _FEW_PEOPLE]) for names, groups in compared]
+    few = [(names, [group for group in groups if group.n < FEWEST]) for names, groups in compared]
     small = sorted((group for _, groups in few for group in groups), key=lambda group: group.n)
     if not small:
         return
@@ -188,13 +188,13 @@ def warn_of_few(
     shortest = [f"{shown(', '.join(group.group.values()))} ({group.n})" for group in small[:_MOST_NAMED]]
     if len(small) > _MOST_NAMED:
         shortest.append(f"and {len(small) - _MOST_NAMED:,} more")
-    remedy = f"justicia verify --min-group {_FEW_PEOPLE} leaves them out of extremes, measures and tests"
+    remedy = f"justicia verify --min-group {FEWEST} leaves them out of extremes, measures and tests"
     if not advise or any(
         len(groups) - len(rare) < _FEWEST_GROUPS for (_, groups), (_, rare) in zip(compared, few, strict=True)
     ):
         remedy = "audit more rows, or fewer sensitive columns together"
     logger.warning(
-        "%s: fewer than %d people (%s); %s; %s", ", ".join(counts), _FEW_PEOPLE, "; ".join(shortest), meaning, remedy
+        "%s: fewer than %d people (%s); %s; %s", ", ".join(counts), FEWEST, "; ".join(shortest), meaning, remedy
     )
 
 
@@ -211,7 +211,7 @@ def warn_of_many(groupings: Sequence[Grouping]) -> None:
             values = len({group[place] for group in grouping.groups})
             many[name] = (values, int(grouping.sizes.sum()))
     for name, (values, rows) in many.items():
-        if values >= _MANY_VALUES and rows < values * _FEW_PEOPLE:
+        if values >= _MANY_VALUES and rows < values * FEWEST:
             logger.warning(
                 "sensitive column %s has %s values among %s, so hardly anybody is in the same group: name another "
                 "column with --sensitive, or classes of its values in a column of their own (numbers: --bins)",

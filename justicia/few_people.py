@@ -17,7 +17,7 @@ __all__ = ["FEWEST", "few_counted", "warn_of_few_counted"]
 logger = logging.getLogger(__name__)
 
 FEWEST = 30
-"""A rate by true outcome, or a precision, of fewer people is named."""
+"""Groups and rates of fewer people are named in warnings."""
 
 _COUNTED = {
     "tpr": ("true positive rate", "whose true outcome is favorable"),

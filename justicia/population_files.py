@@ -27,7 +27,7 @@ from justicia.progress import stage, told
 from justicia.speaking import speaks_keywords
 from justicia.streaming import head_table, large_source
 from justicia.streaming_fit import Batches, PairTallies
-from justicia.tables.labels import NO_LABEL
+from justicia.tables.labels import NO_LABEL, check_label
 from justicia.tables.one_hot import collapse, settle_one_hot
 from justicia.tallies import Tallies
 from justicia.words import counted, did_you_mean, listed, value_text
@@ -297,11 +297,7 @@ def _check_choices(structure: Any, missing: str, cells: Any) -> None:
 def _label_column(table: tables.Table, label: str | None) -> str | None:
     columns = table.people.columns
     if label is not None:
-        if label not in columns:
-            if label == NO_LABEL:
-                return None
-            raise TableError(f"label column {label!r} is not in the table{did_you_mean(label, columns)}")
-        return label
+        return check_label(label, columns)
     described = table.description
     if described is not None and described.label in columns:
         logger.info("label %s is the data set description's; override with --label", described.label)

@@ -18,6 +18,7 @@ import numpy as np
 
 from justicia.enclosure import EXACT, Enclosure
 from justicia.errors import InputError
+from justicia.few_people import FEWEST
 from justicia.given import Seen
 from justicia.metrics import RATES_OF, REMAINABLE, SELECTION_MEASURES, Measure, Rates, measure
 from justicia.population.mediators import with_mediators_of
@@ -39,7 +40,6 @@ __all__ = ["Remaining", "as_mediators", "check_mediators", "remaining_rates"]
 
 logger = logging.getLogger(__name__)
 
-_FEW_PEOPLE = 30
 MOST_FAVORED = 8
 """Groups that may be the most favored one, up to which mediators are drawn as in each of them."""
 
@@ -295,7 +295,7 @@ def _answer(
         changed = with_mediators_of(people, people.groups.index(group), features)
         people, positions, unknown = changed.population, asked.kept, changed.unknown
         # What few people are said by is said by few before the change, too.
-        count = np.where(asked.people.sizes >= _FEW_PEOPLE, changed.people, np.inf)
+        count = np.where(asked.people.sizes >= FEWEST, changed.people, np.inf)
     seen = Seen(people, question.decision, question.decision) if given is None else given.seen(people)
     absent, names = len(grouping.groups) - len(positions), " x ".join(grouping.sensitive)
     watch = Watch((), kind, f"{names} with mediators", absent, effort.tolerance, question.progress)
@@ -366,12 +366,12 @@ def _warn(found: Remaining, grouping: Grouping, held: Sequence[_Answer], questio
             "" if question.given is not None else ", or pass --population auto",
         )
     counts = [one.people for one in held if one.people is not None]
-    few = max((int((people < _FEW_PEOPLE).sum()) for people in counts), default=0)
+    few = max((int((people < FEWEST).sum()) for people in counts), default=0)
     if few:
         logger.warning(
             "%s: with %s as in the most favored group, the rows of %s count as few as %.0f people, fewer than %d",
             *(words, listed(found.mediators), counted(few, "group"), min(float(one.min()) for one in counts)),
-            _FEW_PEOPLE,
+            FEWEST,
         )
     own = max((float(((one.solution.hi - one.solution.lo) - one.unknown).max(initial=0.0)) for one in held), default=0)
     if own > question.effort.tolerance + EXACT and any(one.solution.search == "enumerate" for one in held):

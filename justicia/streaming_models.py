@@ -19,7 +19,7 @@ from justicia.given import given_groupings
 from justicia.inputs import Collapsed, collapse_one_hot
 from justicia.tables import Table, assign_roles, find_groupings
 from justicia.tables.condensing import cells_of_rows
-from justicia.tables.labels import find_label, folded
+from justicia.tables.labels import check_label, folded
 from justicia.tables.one_hot import collapse
 from justicia.tables.plain import is_plain
 from justicia.tables.yes_no import may_say_yes_no, read_yes_no
@@ -211,7 +211,7 @@ def labels_of(
     columns = list(first.frame.columns)
     label = asked.label
     if label is not None:
-        if find_label(first, label, fitted.classes, [], set()) is None:
+        if check_label(label, columns) is None:
             return None, []
     elif asked.file is not None and asked.file.label is not None and asked.file.label.column in columns:
         label = asked.file.label.column

@@ -11,18 +11,33 @@ from justicia.tables.yes_no import few_values, read_yes_no
 from justicia.words import did_you_mean, listed, shown, value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     import pandas as pd
 
     from justicia.tables.reading import Table
 
-__all__ = ["NO_LABEL", "find_label", "folded"]
+__all__ = ["NO_LABEL", "check_label", "find_label", "folded"]
 
 logger = logging.getLogger(__name__)
 
 NO_LABEL = "none"
 """In place of a column's name: there is no true outcome, though a column looks like one."""
+
+
+def check_label(label: str, columns: Collection[str]) -> str | None:
+    """The column of the true outcome that was asked for; None when the answer is that there is none.
+
+    Raises
+    ------
+    TableError
+        When there is no such column.
+    """
+    if label in columns:
+        return label
+    if label == NO_LABEL:
+        return None
+    raise TableError(f"label column {label!r} is not in the table{did_you_mean(label, columns)}")
 
 
 def find_label(
@@ -32,11 +47,7 @@ def find_label(
     frame = table.people
     columns = [str(name) for name in frame.columns]
     if label is not None:
-        if label not in columns:
-            if label == NO_LABEL:
-                return None
-            raise TableError(f"label column {label!r} is not in the table{did_you_mean(label, columns)}")
-        return label
+        return check_label(label, columns)
     if table.description is not None and table.description.label in columns:
         return table.description.label
     wanted = {value_text(value) for value in classes}
