@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
 
+from justicia.report.wording import with_names
 from justicia.words import shown
 
 if TYPE_CHECKING:
@@ -222,13 +222,8 @@ def interval_methods(groupings: Iterable[Any]) -> str:
     rates = [group.sample_rate.method for one in held for group in one.groups if group.sample_rate is not None]
     measures = [measure.method for one in held for measure in one.measures.values() if measure.interval is not None]
     parts = [
-        f"{what}: {_people_names('; '.join(dict.fromkeys(methods)))}{alone}"
+        f"{what}: {with_names('; '.join(dict.fromkeys(methods)))}{alone}"
         for what, methods, alone in (("of groups", rates, ", each alone"), ("of measures", measures, ""))
         if methods
     ]
     return "; ".join(parts)
-
-
-def _people_names(method: str) -> str:
-    """The names of people in a method, written so."""
-    return re.sub(r"wilson|clopper|pearson|newcombe|bonferroni|kish", lambda found: found[0].capitalize(), method)

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from justicia.report.answers import further_headlines, headline
 from justicia.report.document import SYMBOLS
 from justicia.report.impact_views import layout_of
 from justicia.report.json import SCHEMA, audit_to_dict
-from justicia.report.views import further_headlines, groupings_of, headline, title_of
+from justicia.report.views import groupings_of, title_of
 from justicia.report.wording import ERRORS, STRUCTURES, command_of, facts_of, glossary_of, method_of, unseen_of
 from justicia.words import counted, shown
 

@@ -17,6 +17,7 @@ from justicia.metrics import RATES_OF
 from justicia.report.comparisons import reference_table, strata_table, undefined_or
 from justicia.report.groups import (
     BOOTSTRAP,
+    LEFT_OUT,
     MOST_GROUPS,
     REMAINING,
     SHIFTED,
@@ -201,7 +202,9 @@ def _grouping(
     few = [group for group in grouping.groups if is_left_out(group.note, group.n)]
     if few:
         why = (few[0].note or "").partition(":")[0]
-        facts.add_row("left out (†)", _text(f"{counted(len(few), 'group')} of {why}, in no extreme, measure or test"))
+        facts.add_row(
+            f"left out ({LEFT_OUT})", _text(f"{counted(len(few), 'group')} of {why}, in no extreme, measure or test")
+        )
     if grouping.uncertainty.bounds:
         for name in CLAIMS:
             facts.add_row(name.replace("_", " "), Text(_bound(grouping, name)))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from justicia.enclosure import EXACT, Enclosure
+from justicia.enclosure import EXACT
 from justicia.metrics import RATIOS, compared_kinds
 from justicia.metrics.definitions import DEFINITIONS
+from justicia.report.answers import favored, title_of_grouping
 from justicia.report.beside import ReferenceView, StrataView, reference_of, strata_of
 from justicia.report.cells import Json, between, both_ends, enclosure, group_name, group_words, sample, text
 from justicia.report.groups import is_left_out
@@ -16,19 +17,7 @@ from justicia.report.routes import disagreement_lines, open_lines, route_lines
 from justicia.report.wording import method_words
 from justicia.words import counted, shown
 
-__all__ = [
-    "GroupRow",
-    "GroupingView",
-    "MeasureRow",
-    "further_headlines",
-    "group_name",
-    "groupings_of",
-    "headline",
-    "title_of",
-]
-
-_MOST_SUMMARIES = 12
-"""Groupings that the answer speaks of; the others have parts of their own."""
+__all__ = ["GroupRow", "GroupingView", "MeasureRow", "groupings_of", "title_of"]
 
 
 @dataclass(frozen=True)
@@ -123,36 +112,6 @@ def title_of(held: Json) -> str:
     return f"Audit of {shown(name, 80)}" + (f" on {shown(data, 80)}" if data else "")
 
 
-def percentage(held: Enclosure) -> str:
-    """A rate as a share in words, rounded outwards when it is a bound.
-
-    >>> percentage(Enclosure(0.25, 0.25)), percentage(Enclosure(0.2501, 0.3009))
-    ('25.0 %', 'between 25.0 % and 30.1 %')
-    """
-    lo, hi = float(held.lo), float(held.hi)
-    if hi - lo <= EXACT:
-        return f"{100 * lo:.1f} %"
-    low, high = int(1000 * lo) / 10, -int(-1000 * hi // 1) / 10
-    first, last = f"{low:.1f} %", f"{high:.1f} %"
-    return first if low == high else f"between {first} and {last}"
-
-
-def headline(held: Json) -> str:
-    """The answer in one sentence, of the first grouping."""
-    groupings = held["groupings"]
-    says = _summary(groupings[0]) if groupings else ""
-    favorable = held.get("favorable")
-    if not (says and favorable and held.get("model")) or str(favorable).casefold() == "yes":
-        return says
-    return f"{says} “Yes” is the outcome {shown(favorable, 80)}."
-
-
-def further_headlines(held: Json) -> list[tuple[str, str]]:
-    """The same of the other groupings: title and sentence."""
-    found = [(_title(grouping), _summary(grouping)) for grouping in held["groupings"][1:_MOST_SUMMARIES]]
-    return [(title, says) for title, says in found if says]
-
-
 def groupings_of(held: Json) -> list[GroupingView]:
     """One view a grouping."""
     confidence = held.get("confidence") or 0.95
@@ -177,7 +136,7 @@ def _view(grouping: Json, position: int, confidence: float, search: str) -> Grou
     unconditional = [(name, held) for name, held in grouping["measures"].items() if not name.startswith("conditional_")]
     measures = [_measure(name, held, grouping) for name, held in unconditional if held is not None]
     return GroupingView(
-        title=_title(grouping),
+        title=title_of_grouping(grouping),
         anchor=f"grouping-{position + 1}",
         sensitive=[shown(name, 60) for name in grouping["sensitive"]],
         has_verified=any(group.get("selection_rate") is not None for group in groups),
@@ -185,7 +144,7 @@ def _view(grouping: Json, position: int, confidence: float, search: str) -> Grou
         any_off=any(row.off for row in rows),
         methods="; ".join(dict.fromkeys(method_words(row.method) for row in measures if row.method)),
         summary=_counted(grouping, search),
-        favored=_favored(grouping),
+        favored=favored(grouping),
         columns=_columns(rows, confidence),
         label_columns=_label_columns(rows),
         groups=rows,
@@ -215,10 +174,6 @@ def _view(grouping: Json, position: int, confidence: float, search: str) -> Grou
         routes=[] if checked is None else [*route_lines(checked), *open_lines(checked)],
         disagreements=[] if checked is None else disagreement_lines(checked),
     )
-
-
-def _title(grouping: Json) -> str:
-    return " × ".join(shown(name, 60) for name in grouping["sensitive"]) or "everyone"
 
 
 def _counted(grouping: Json, search: str) -> str:
@@ -353,96 +308,6 @@ def _bar(group: Json, marks: dict[str, str]) -> Charted:
     name = group_name(group["group"])
     mark = marks.get(name, "") or ("left out" if is_left_out(group.get("note"), group["n"]) else "")
     return Charted(name, mark, enclosure(_certain(group)), enclosure(_drawn(group)), group.get("sample_rate"))
-
-
-def _favored(grouping: Json) -> list[str]:
-    """The most and the least favored group in plain words."""
-    says = []
-    for key, word in (("most_favored", "most"), ("least_favored", "least")):
-        held = grouping.get(key)
-        found = None if held is None else enclosure(held["selection_rate"])
-        if held is None or found is None:
-            continue
-        people = _people(grouping, held["group"])
-        line = (
-            f"Favored {word}: {group_words(held['group'])}{people}. The model says yes to {percentage(found)} of them."
-        )
-        others = len(held["candidates"]) - 1
-        if others > 0:
-            names = [group_words(one) for one in held["candidates"] if one != held["group"]]
-            few = "; ".join(names[:5]) + (f"; and {len(names) - 5:,} more" if len(names) > 5 else "")
-            why = f"Its bounds do not tell it from {counted(others, 'other group')}, which may be {word} favored too"
-            why = "Not told apart from it" if found.exact else why
-            line += f" {why}: {few}."
-        says.append(line)
-    return says
-
-
-def _summary(grouping: Json) -> str:
-    most, least = grouping.get("most_favored"), grouping.get("least_favored")
-    if most is None or least is None:
-        return _summary_of_rows(grouping)
-    high, low = enclosure(most["selection_rate"]), enclosure(least["selection_rate"])
-    if high is None or low is None:
-        return ""
-    if group_name(most["group"]) == group_name(least["group"]):
-        return (
-            f"There is one group with people, {group_words(most['group'])}: the model says yes to {percentage(high)}."
-        )
-    line = (
-        f"The model says yes to {percentage(high)} of the most favored group ({_named(grouping, most)}) "
-        f"and to {percentage(low)} of the least favored ({_named(grouping, least)})."
-    )
-    held = grouping["measures"].get("disparate_impact") or {}
-    impact = enclosure(held)
-    if impact is None:
-        return line
-    line += (
-        f" For every 100 people it selects in the most favored group, it selects {_per_hundred(impact)} among as many "
-        "of the least favored."
-    )
-    drawn = enclosure(held.get("statistical"))
-    if drawn is not None:
-        line += f" By drawing people at random it is {_per_hundred(drawn)}, though without the same certainty."
-    return line
-
-
-def _named(grouping: Json, extreme: Json) -> str:
-    held: Json = next((one for one in grouping["groups"] if one["group"] == extreme["group"]), {})
-    n, selected = held.get("n"), held.get("selected")
-    counts = "" if not n or selected is None or held.get("weight") else f"; in the table {selected:,} of {n:,}"
-    return f"{group_words(extreme['group'])}{counts}"
-
-
-def _people(grouping: Json, group: Json, form: str = " ({})") -> str:
-    """How many people of the rows are in a group; empty where nothing is known of it."""
-    n = next((one.get("n") for one in grouping["groups"] if one["group"] == group), None)
-    return "" if n is None else form.format(counted(n, "person", "people"))
-
-
-def _summary_of_rows(grouping: Json) -> str:
-    """The same where decisions are audited without a model."""
-    ends = [grouping.get(key) for key in ("sample_most_favored", "sample_least_favored")]
-    rates = {
-        group_name(group["group"]): group["sample_rate"]["value"]
-        for group in grouping["groups"]
-        if group.get("sample_rate") is not None
-    }
-    names = [group_name(end) for end in ends if end is not None]
-    if len(names) < len(ends) or any(name not in rates for name in names) or names[0] == names[1]:
-        return ""
-    first, last = (f"{group_words(end)}{_people(grouping, end, '; {}')}" for end in ends if end is not None)
-    return (
-        f"Among the rows, {100 * rates[names[0]]:.1f} % of the group selected most ({first}) get the favorable "
-        f"outcome, and {100 * rates[names[1]]:.1f} % of the one selected least ({last})."
-    )
-
-
-def _per_hundred(impact: Enclosure) -> str:
-    lo, hi = 100 * float(impact.lo), 100 * float(impact.hi)
-    if hi - lo < 0.05:
-        return f"{(lo + hi) / 2:.1f}".removesuffix(".0")
-    return f"between {int(lo * 10) / 10:.1f} and {-int(-hi * 10 // 1) / 10:.1f}"
 
 
 def _measure(name: str, held: Json, grouping: Json) -> MeasureRow:

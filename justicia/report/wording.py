@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import Any
 
 from justicia.words import counted
 
-__all__ = ["ERRORS", "STRUCTURES", "command_of", "facts_of", "glossary_of", "method_of", "method_words", "unseen_of"]
+__all__ = [
+    "ERRORS",
+    "STRUCTURES",
+    "command_of",
+    "facts_of",
+    "glossary_of",
+    "method_of",
+    "method_words",
+    "unseen_of",
+    "with_names",
+]
 
 Json = dict[str, Any]
 
@@ -36,15 +47,6 @@ ENGINES = {
     "boxes": "adds up the probabilities of boxes of normally distributed columns",
 }
 """How each engine finds a rate."""
-
-_METHODS = {
-    "log-ratio": "Katz's logarithmic",
-    "wilson": "Wilson",
-    "clopper-pearson": "Clopper-Pearson",
-    "bonferroni": "Bonferroni",
-    "koopman": "Koopman's score",
-}
-"""Names of people in names of methods, which the JSON has in lower case."""
 
 _MISSING = {
     "group": "a group of their own",
@@ -104,15 +106,22 @@ def facts_of(held: Json) -> list[tuple[str, str]]:
     return facts
 
 
-def method_words(method: str) -> str:
-    """The name of a statistical method as a text has it.
+def with_names(method: str) -> str:
+    """A statistical method with the names of people as they are written; the JSON has them in lower case.
 
-    >>> method_words("wilson intervals, simultaneous over groups (bonferroni)")
+    >>> with_names("wilson intervals, simultaneous over groups (bonferroni)")
     'Wilson intervals, simultaneous over groups (Bonferroni)'
     """
-    for written, words in _METHODS.items():
-        method = method.replace(written, words)
-    return method
+    return re.sub(r"wilson|clopper|pearson|newcombe|bonferroni|kish", lambda found: found[0].capitalize(), method)
+
+
+def method_words(method: str) -> str:
+    """The same for a page, which says whose method it is.
+
+    >>> method_words("log-ratio")
+    "Katz's logarithmic"
+    """
+    return with_names(method).replace("log-ratio", "Katz's logarithmic")
 
 
 def unseen_of(held: Json) -> list[tuple[str, str, int]]:
