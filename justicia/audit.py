@@ -29,7 +29,6 @@ from justicia.fitting import held_out_fit
 from justicia.given import Given, encode_under, given_bins, given_groupings, label_of, settle_population
 from justicia.inputs import (
     Asking,
-    as_list,
     as_names,
     as_requirements,
     collapse_one_hot,
@@ -38,10 +37,11 @@ from justicia.inputs import (
     settle_inputs,
 )
 from justicia.metrics import check_filters, parse_reference, reference_positions
-from justicia.progress import stage, told
+from justicia.progress import stage
 from justicia.questions import Question
 from justicia.ranges import judge_with_ranges
 from justicia.remaining import as_mediators, check_mediators, remaining_rates
+from justicia.roles import settle_roles
 from justicia.rows import RowOptions, decided, layout_of, with_ranges
 from justicia.shifting import check_shift, shift_rates
 from justicia.speaking import offers_decisions, speaks_keywords
@@ -281,17 +281,8 @@ def verify(
         if rows.drops:
             seen, kept = drop_missing(seen, cut)
         table, frame = seen.table, seen.frame
-        told("rows", table=table.source, rows=table.n_read, used=table.n_rows, dropped=table.dropped)
-        fitted = models.with_native_categories(seen.fitted, frame)
-        roles = tables.assign_roles(
-            table,
-            sensitive=found,
-            label=inputs.label if inputs.label is not None or file is None else label_of(file, table),
-            favorable=as_list(favorable),
-            classes=fitted.classes,
-            model_columns=columns,
-            classify=lambda: encoders.predict(fitted, frame),
-        )
+        outcome = inputs.label if inputs.label is not None or file is None else label_of(file, table)
+        fitted, roles = settle_roles(seen, found, columns, outcome, favorable)
 
         stage("encoding the model, and comparing it with its own predict")
         frame, decision, domain = encode_under(file, fitted, frame, roles.favorable)

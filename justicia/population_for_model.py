@@ -11,12 +11,13 @@ import numpy as np
 
 from justicia import encoders, models, population, tables
 from justicia.errors import TableError
-from justicia.inputs import as_list, as_names, collapse_one_hot, columns_for_model, drop_missing, settle_inputs
+from justicia.inputs import as_names, collapse_one_hot, columns_for_model, drop_missing, settle_inputs
 from justicia.population.fine_cells import number_of_values
 from justicia.population.personal import why_personal
 from justicia.population.stored import PopulationFile, StoredGrouping, StoredLabel, Table
-from justicia.progress import stage, told
+from justicia.progress import stage
 from justicia.report.times import fixed_time
+from justicia.roles import settle_roles
 from justicia.tallies import Tallies
 from justicia.words import shown, value_text
 
@@ -76,17 +77,7 @@ def fit_to_model(
     if missing == "drop":
         seen, _ = drop_missing(seen, found)
     table, frame = seen.table, seen.frame
-    told("rows", table=table.source, rows=table.n_read, used=table.n_rows, dropped=table.dropped)
-    fitted = models.with_native_categories(seen.fitted, frame)
-    roles = tables.assign_roles(
-        table,
-        sensitive=found,
-        label=inputs.label,
-        favorable=as_list(favorable),
-        classes=fitted.classes,
-        model_columns=columns,
-        classify=lambda: encoders.predict(fitted, frame),
-    )
+    fitted, roles = settle_roles(seen, found, columns, inputs.label, favorable)
     stage("encoding the model, and comparing it with its own predict")
     decision, domain = encoders.encode(fitted, frame, roles.favorable)
     if not domain.features:

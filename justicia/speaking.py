@@ -16,7 +16,14 @@ from typing import Any, ParamSpec, TypeVar
 from justicia.errors import JusticiaError, UnsupportedModelError
 from justicia.words import did_you_mean
 
-__all__ = ["as_keywords", "offers_decisions", "speaking_options", "speaks_keywords", "speaks_options"]
+__all__ = [
+    "WRITE_PREDICTIONS",
+    "as_keywords",
+    "offers_decisions",
+    "speaking_options",
+    "speaks_keywords",
+    "speaks_options",
+]
 
 _OPTIONS: ContextVar[bool] = ContextVar("options", default=False)
 
@@ -103,10 +110,9 @@ def _keyword(found: re.Match[str]) -> str:
     return keyword if found.start() == 0 else f"{keyword}=..."
 
 
-_BY_DECISIONS = (
-    "; a model of any kind is audited by its decisions: write its predictions into a column of the table, and pass "
-    "--decisions FILE --decision COLUMN in place of the model"
-)
+WRITE_PREDICTIONS = "write its predictions into a column of the table, and pass --decisions FILE --decision COLUMN"
+"""How a model that is not encoded is audited on the command line."""
+_BY_DECISIONS = f"; a model of any kind is audited by its decisions: {WRITE_PREDICTIONS} in place of the model"
 _IN_PYTHON = (
     "; a model of any kind is audited by its decisions: justicia.audit_decisions(table, decision=model.predict(X))"
 )

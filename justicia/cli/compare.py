@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
+from justicia.cli.options import FEATURES, TRUST_MODEL, announcing, delimiter_of, named_lists, names_of, table_options
 from justicia.cli.outputs import answer, answering_anyway, write_reports
 from justicia.cli.running import RUN_OPTIONS, running
 from justicia.cli.sections import SectionedCommand
@@ -96,10 +96,10 @@ class _Compare(SectionedCommand):
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals of the rows' rates.")
 @click.option("--json", "json_file", metavar="FILE", help="Write the comparison as JSON; - for standard output.")
 @click.option("--html", "html_file", metavar="FILE", help="Write the comparison as HTML; - for standard output.")
-@click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
+@FEATURES
 @table_options
 @click.option("--seed", type=int, default=0, show_default=True, help="For models that are fitted here.")
-@click.option("--trust-model", is_flag=True, help="Load whatever a model file holds; runs code of whoever made it.")
+@TRUST_MODEL
 @click.option("--all-groups", is_flag=True, help="Print every group, however many there are.")
 @click.option("--quiet", is_flag=True, help="Do not announce what was found.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
+from justicia.cli.options import FEATURES, TRUST_MODEL, announcing, delimiter_of, named_lists, names_of, table_options
 from justicia.cli.outputs import answer
 from justicia.cli.running import running
 
@@ -34,10 +34,10 @@ _QUESTIONS = {"most_favored": "most favored", "least_favored": "least favored", 
     metavar="auto|tree|independent|empirical|FILE",
     help="The distribution that goes into the formula.",
 )
-@click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
+@FEATURES
 @table_options
 @click.option("--seed", type=int, default=0, show_default=True, help="For a model trained here.")
-@click.option("--trust-model", is_flag=True, help="Load whatever the model file holds; runs code of whoever made it.")
+@TRUST_MODEL
 @click.option("--quiet", is_flag=True, help="Do not announce what was found.")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @running

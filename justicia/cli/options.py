@@ -14,7 +14,9 @@ from justicia.words import shown
 
 __all__ = [
     "CSV_OPTIONS",
+    "FEATURES",
     "STREAM",
+    "TRUST_MODEL",
     "announcing",
     "delimiter_of",
     "named_list",
@@ -49,6 +51,10 @@ _TABLE = (
     *CSV_OPTIONS,
 )
 
+FEATURES = click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
+TRUST_MODEL = click.option(
+    "--trust-model", is_flag=True, help="Load whatever a model file holds; runs code of whoever made it."
+)
 STREAM = click.option(
     "--stream/--no-stream",
     default=None,

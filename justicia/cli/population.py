@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from justicia.cli.options import announcing, delimiter_of, named_lists, names_of, table_options
+from justicia.cli.options import FEATURES, TRUST_MODEL, announcing, delimiter_of, named_lists, names_of, table_options
 from justicia.cli.outputs import answer, answering
 from justicia.cli.running import running
 from justicia.progress import Bar, stage
@@ -68,8 +68,8 @@ def write_population(file: Any, target: str) -> str | None:
     metavar="FILE|NAME",
     help="A model: the columns that it depends on are the features, in its cells, and the label is found as by verify.",
 )
-@click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
-@click.option("--trust-model", is_flag=True, help="Load whatever a model file holds; runs code of whoever made it.")
+@FEATURES
+@TRUST_MODEL
 @click.option(
     "--stream/--no-stream",
     default=None,

@@ -11,7 +11,17 @@ from typing import Any
 import click
 
 from justicia.cli.decisions import audit_of_decisions, decision_options, model_alone, row_options
-from justicia.cli.options import STREAM, announcing, delimiter_of, named_lists, names_of, outside_options, table_options
+from justicia.cli.options import (
+    FEATURES,
+    STREAM,
+    TRUST_MODEL,
+    announcing,
+    delimiter_of,
+    named_lists,
+    names_of,
+    outside_options,
+    table_options,
+)
 from justicia.cli.outputs import answer, answering, answering_anyway, write_reports
 from justicia.cli.population import write_population
 from justicia.cli.running import RUN_OPTIONS, running
@@ -189,7 +199,7 @@ class _Verify(SectionedCommand):
     metavar="FILE",
     help="Write the populations that the rates were found under; - for standard output, in place of the tables.",
 )
-@click.option("--features", metavar="COLUMN,COLUMN", help="Columns of a model fitted without column names.")
+@FEATURES
 @row_options
 @partial(table_options, ways="error|group|drop|bounds")
 @STREAM
@@ -200,7 +210,7 @@ class _Verify(SectionedCommand):
     show_default=True,
     help="For a model trained here, --check-fit, --bootstrap and --cross-check.",
 )
-@click.option("--trust-model", is_flag=True, help="Load whatever the model file holds; runs code of whoever made it.")
+@TRUST_MODEL
 @click.option("--all-groups", is_flag=True, help="Print every group, however many there are.")
 @click.option(
     "--all-measures", is_flag=True, help="Print every measure, and how far groups are from all people together."

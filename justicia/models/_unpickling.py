@@ -15,10 +15,10 @@ import numpy as np
 
 from justicia.errors import ModelFileError
 from justicia.models._allowed import ALLOWED, CALLABLE, RENAMED, STATEFUL
+from justicia.speaking import WRITE_PREDICTIONS
 
-__all__ = ["DECISIONS", "TRUST", "Unpickler", "why_refused"]
+__all__ = ["TRUST", "Unpickler", "why_refused"]
 
-DECISIONS = ": write its predictions into a column of the table, and pass --decisions FILE --decision COLUMN"
 TRUST = "if you trust whoever made the file, pass --trust-model"
 
 _PLAIN_DTYPE = re.compile(r"[<>|=]?[?bBhHiIlLqQefdgFDGiufcSUVO]\d{0,9}")
@@ -50,7 +50,7 @@ def why_refused(name: str) -> str:
     if parts[0] in _SCIENTIFIC:
         return (
             f"which is part of no model that can be encoded, or not known to be harmless: {TRUST}; a model of another "
-            f"kind is audited by its decisions{DECISIONS}"
+            f"kind is audited by its decisions: {WRITE_PREDICTIONS}"
         )
     return f"which no model that can be encoded holds: {TRUST}"
 
