@@ -2,9 +2,9 @@
 
 - A tree: a point is rejected when it lies in the box of a rejecting leaf, so every such box is a clause that forbids
   it; the complement forbids the accepting boxes.
-- A linear threshold: whole weights are found that accept the very same points, and PySAT encodes the pseudo-Boolean
-  constraint (Ignatiev, Morgado and Marques-Silva, PySAT, SAT 2018); the complement is the strict inequality the other
-  way. Variables of such an encoding are under ∃, and several of their values may do.
+- A linear threshold: whole weights are found that accept the very same points, and the constraint on their sum is
+  written as a decision diagram over the features (`justicia.ssat.thresholds`); the complement is the strict inequality
+  the other way. Its variables are under ∃, and several of their values may do.
 - Clauses: as they are; the complement by Tseitin's transformation, both implications, so that every value of the
   features leaves one value for its variables.
 """
@@ -21,10 +21,11 @@ from justicia.encoders.decisions import Tree
 from justicia.encoders.linear_threshold import LinearThreshold
 from justicia.errors import FormulaError
 from justicia.ssat.building import FALSE, TRUE, Builder, Literal
+from justicia.ssat.thresholds import at_least
 from justicia.ssat.whole_weights import whole_weights
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from justicia.encoders.decisions import Decision
     from justicia.ssat.features import FeatureCode
@@ -159,43 +160,23 @@ class _LinearCode:
     def clauses(
         self, builder: Builder, codes: dict[int, FeatureCode], *, complement: bool
     ) -> list[tuple[Literal, ...]]:
-        literals: list[int] = []
-        steps: list[int] = []
-        bound = self._bound
+        features, bound = [], self._bound
         for feature, code in codes.items():
             weights = np.zeros(len(code.below), dtype=np.int64)
             weights[code.item_of_cell] = self._weights[feature]
-            bound -= int(weights[-1])
-            # A weight is that of the last position and, where the position is not after k, a step for each k.
-            for literal, step in zip(code.below[:-1], (weights[:-1] - weights[1:]).tolist(), strict=True):
-                if isinstance(literal, bool):
-                    bound -= step if literal else 0
-                elif step:
-                    literals.append(literal if step > 0 else -literal)
-                    steps.append(abs(step))
-                    bound += 0 if step > 0 else abs(step)
+            features.append((code, weights))
         bound -= sum(int(weights[0]) for feature, weights in enumerate(self._weights) if feature not in codes)
-        return _at_least(builder, literals, steps, bound, self._accepts_above != complement)
+        if self._accepts_above == complement:
+            # Less than the bound is as much of what each feature lacks.
+            most = [int(weights.max()) for _, weights in features]
+            features = [(code, one - weights) for (code, weights), one in zip(features, most, strict=True)]
+            bound = sum(most) - bound + 1
+        return at_least(builder, features, bound)
 
 
 decision_code.register(Tree, _TreeCode)
 decision_code.register(Clauses, _ClausesCode)
 decision_code.register(LinearThreshold, _LinearCode)
-
-
-def _at_least(
-    builder: Builder, literals: list[int], weights: list[int], bound: int, above: bool
-) -> list[tuple[Literal, ...]]:
-    """Clauses of "the weights of true literals add up to at least the bound", or to less when `above` is false."""
-    if bound <= 0 or bound > sum(weights):
-        return [] if (bound <= 0) == above else [()]
-    from pysat.pb import EncType, PBEnc
-
-    encode: Callable[..., object] = PBEnc.atleast if above else PBEnc.atmost
-    limit = bound if above else bound - 1
-    made = encode(lits=literals, weights=weights, bound=limit, top_id=builder.n_variables, encoding=EncType.bdd)
-    builder.defined_upto(made.nv, "part of the sum")  # type: ignore[attr-defined]
-    return [tuple(clause) for clause in made.clauses]  # type: ignore[attr-defined]
 
 
 def _opposite(builder: Builder, clauses: list[tuple[Literal, ...]]) -> list[tuple[Literal, ...]]:

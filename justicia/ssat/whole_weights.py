@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MOST_WEIGHT", "whole_weights"]
 
-MOST_WEIGHT = 2**20
-"""Largest sum of weights; encodings of larger ones are of no use to any solver."""
+MOST_WEIGHT = 2**36
+"""Largest sum of weights; with larger ones float64 would round too roughly."""
 _MOST_SUMS = 2**20
 """Sums of one half of the features."""
 _ROUNDING = 1e-12
@@ -87,8 +87,7 @@ def _rounded(decision: LinearThreshold, low: float, high: float) -> tuple[list[n
     if total > MOST_WEIGHT:
         raise FormulaError(
             f"scores come as near as {high - low:.2g} to each other at the threshold: whole weights that accept the "
-            f"same people would add up to {total:.2g}, which no encoding in clauses can bear: "
-            "pass --solver fourier, or encode a smaller model"
+            f"same people would add up to {total:.2g}, which float64 rounds too roughly: pass --solver fourier"
         )
     weights = [np.rint((values - values.min()) * scale).astype(np.int64) for values in decision.contributions]
     least = decision.base + sum(float(values.min()) for values in decision.contributions)
