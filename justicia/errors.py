@@ -22,6 +22,8 @@ A message is one line: what is wrong, where (column, row, node), and what to do.
 
 from __future__ import annotations
 
+from justicia.words import printable
+
 __all__ = [
     "EncodingMismatchError",
     "FormulaError",
@@ -44,6 +46,9 @@ class JusticiaError(Exception):
     """Root of every error that justicia raises on purpose."""
 
     exit_code = 2
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class InputError(JusticiaError, ValueError):

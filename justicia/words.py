@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["comma_hint", "counted", "did_you_mean", "groups_listed", "listed", "shown", "value_text"]
+__all__ = ["comma_hint", "counted", "did_you_mean", "groups_listed", "listed", "printable", "shown", "value_text"]
 
 _LONGEST = 60
 
@@ -96,10 +96,19 @@ def shown(value: object, longest: int = _LONGEST) -> str:
     >>> shown("a" * 100, longest=5)
     'aaaa…'
     """
-    text = str(value)[: longest + 1]
-    if not text.isprintable():
-        text = "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
+    text = printable(str(value)[: longest + 1])
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def printable(text: str) -> str:
+    r"""The text on one line, with control characters written out.
+
+    >>> print(printable("a\nb"))
+    a\nb
+    """
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in text)
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

@@ -157,6 +157,7 @@ def sample(file: str, rows: int, out: str, group: str | None, seed: int, debug: 
     """Draw people from the population in FILE, in the columns of its table."""
     from justicia.population.networks import Network
     from justicia.population_files import population_of_network, read_population
+    from justicia.tables.text import table_text
     from justicia.writing import check_target, write_whole
 
     check_target(out, inputs=(file,))
@@ -168,7 +169,7 @@ def sample(file: str, rows: int, out: str, group: str | None, seed: int, debug: 
     stage("drawing %s people", f"{rows:,}")
     people = held.sample(rows, wanted, seed)
     stage("writing them")
-    text = people.to_csv(index=False, lineterminator="\n")
+    text = table_text(people)
     if out == "-":
         answer(text)
     else:

@@ -6,14 +6,14 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from justicia.cli.ending import Ending, ending_of
-from justicia.cli.options import with_options
+from justicia.cli.options import announcing, with_options
 from justicia.cli.signals import GRACE, LEFT, Signals
 from justicia.progress import Bar
 
@@ -75,7 +75,8 @@ def running(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def run(*arguments: Any, max_time: float | None, max_memory: int | None, log_file: str | None, **rest: Any) -> Any:
-        with Bar(not rest.get("quiet")):
+        # Commands with --quiet announce what they find themselves.
+        with nullcontext() if "quiet" in rest else announcing(quiet=False), Bar(not rest.get("quiet")):
             if max_time is None and max_memory is None and log_file is None:
                 return command(*arguments, **rest)
             return _run(lambda: command(*arguments, **rest), max_time, max_memory, log_file)

@@ -134,7 +134,13 @@ class Block:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             for step in self.steps[:n_steps]:
-                values = step.transform(values)
+                try:
+                    values = step.transform(values)
+                except (TypeError, ValueError):
+                    raise
+                except Exception as error:  # whatever parameters lead to that no fit has checked
+                    said = f"{type(error).__name__}: {error}"
+                    raise ValueError(f"{type(step).__name__} cannot transform ({said})") from error
         if hasattr(values, "toarray"):
             values = values.toarray()
         outputs = np.asarray(values)

@@ -54,7 +54,7 @@ class Answers:
 
     def to_text(self, path: Any = None) -> str | None:
         """The table as CSV, or as JSON lines where the file's name ends in .jsonl; written there if one is named."""
-        from justicia.generations.templates import table_text
+        from justicia.tables.text import table_text
         from justicia.writing import written
 
         return written(table_text(self.frame, path), path)

@@ -13,12 +13,10 @@ for all. Prompts that differ in the group cue alone share a pair.
 from __future__ import annotations
 
 import hashlib
-import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from justicia.errors import SpecError
@@ -26,15 +24,14 @@ from justicia.generations.plans import COLUMNS, SLOT, PromptPlan, PromptTemplate
 from justicia.generations.pronouns import Pronoun
 from justicia.generations.spec import whole_number
 from justicia.speaking import speaks_keywords
+from justicia.tables.text import table_text
 from justicia.words import counted, did_you_mean, listed, shown
-from justicia.writing import has_half_pairs, written
+from justicia.writing import written
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Prompts", "describe", "expand_prompts", "table_text"]
-
-logger = logging.getLogger(__name__)
+__all__ = ["Prompts", "describe", "expand_prompts"]
 
 MOST_PROMPTS = 1_000_000
 
@@ -62,32 +59,6 @@ class Prompts:
     def to_text(self, path: Any = None) -> str | None:
         """The table as CSV, or as JSON lines where the file's name ends in .jsonl; written there if one is named."""
         return written(table_text(self.frame, path), path)
-
-
-def _whole(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def table_text(frame: pd.DataFrame, path: Any = None) -> str:
-    """A table as CSV, or as JSON lines by the ending of the file that it is for.
-
-    Halves of surrogate pairs, which broken answers have and UTF-8 has not, are written as U+FFFD, with a warning.
-    """
-    broken = 0
-    for name in [name for name in frame.columns if frame[name].dtype.kind == "O"]:
-        halved = [isinstance(value, str) and has_half_pairs(value) for value in frame[name]]
-        if any(halved):
-            broken += sum(halved)
-            frame = frame.assign(**{name: [_whole(value) for value in frame[name]]})
-    if broken:
-        logger.warning(
-            "%s broken: half of a surrogate pair is written as U+FFFD", counted(broken, "text is", "texts are")
-        )
-    if path is not None and Path(path).suffix.lower() in (".jsonl", ".ndjson", ".jsonlines"):
-        return frame.to_json(orient="records", lines=True, force_ascii=False)
-    return frame.to_csv(index=False, lineterminator="\n")
 
 
 @speaks_keywords

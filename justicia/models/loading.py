@@ -213,6 +213,8 @@ def _where(error: BaseException) -> str:
 
 
 def _said(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return "it asks for more memory than there is"
     text = str(error).strip().splitlines()
     return f"{type(error).__name__}: {text[0]}" if text else type(error).__name__
 

@@ -159,3 +159,19 @@ def test_files_that_are_no_pickles(capsys, folder, content):
     code, _, err = run(capsys)
     assert code == 2
     assert "not a pickle" in err
+
+
+def test_half_a_surrogate_pair_in_people_who_are_drawn(capsys, folder):
+    """A column of strings cannot hold it, nor a file in UTF-8; JSON can write it."""
+    import justicia
+
+    justicia.fit_population("people.csv", sensitive_features="sex", label="none").to_json("p.json")
+    place = folder / "p.json"
+    place.write_text(place.read_text().replace('"M"', r'"M\ud800"'))
+    with pytest.raises(SystemExit) as stopped:
+        main(["population", "sample", "p.json", "--rows", "20", "--out", "-"])
+    captured = capsys.readouterr()
+    assert stopped.value.code == 0
+    assert "M\ufffd" in captured.out
+    assert captured.err.startswith("warning: ")
+    assert "half of a surrogate pair is written as U+FFFD" in captured.err

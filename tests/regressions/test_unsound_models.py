@@ -254,3 +254,31 @@ def test_a_pipe_in_place_of_a_model(tmp_path):
     os.mkfifo(tmp_path / "m.pkl")
     with pytest.raises(ModelFileError, match="is not a file"):
         load_model(tmp_path / "m.pkl")
+
+
+def test_bytes_without_end(tmp_path):
+    """A byte array that says it is as long as any memory."""
+    (tmp_path / "m.joblib").write_bytes(b"\x80\x05\x96" + b"\xff" * 7 + b"\x7f" + b"too short.")
+    with pytest.raises(ModelFileError, match=r"^m.joblib cannot be loaded: it asks for more memory than there is$"):
+        load_model(tmp_path / "m.joblib")
+
+
+def test_names_of_two_lines_make_messages_of_one(tmp_path):
+    (tmp_path / "m.pkl").write_bytes(b"\x80\x04\x8c\x03o\ns\x8c\x07sys\ntem\x93.")
+    with pytest.raises(ModelFileError) as raised:
+        load_model(tmp_path / "m.pkl")
+    assert len(str(raised.value).splitlines()) == 1
+
+
+def test_a_step_with_a_parameter_that_no_fit_has_checked(tmp_path):
+    """`transform` of a QuantileTransformer believes its parameter, and fails with an UnboundLocalError."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import QuantileTransformer
+
+    import justicia
+
+    model = make_pipeline(QuantileTransformer(n_quantiles=20), LogisticRegression()).fit(X, Y)
+    model[0].output_distribution = "triangular"
+    with pytest.raises(UnsupportedModelError, match=r"QuantileTransformer cannot transform \(UnboundLocalError"):
+        justicia.verify(model, X.assign(sex=RNG.choice(["f", "m"], len(X)), out=Y), sensitive_features="sex")

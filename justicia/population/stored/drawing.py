@@ -47,8 +47,6 @@ class StoredPeople:
 
     def features(self, points: np.ndarray, group: int, rng: np.random.Generator) -> dict[str, pd.Series[Any]]:
         """Values of the features, and of the sensitive columns, by name."""
-        import pandas as pd
-
         features = self._grouping.everybody.domain.features[: points.shape[1]]
         columns = {
             feature.name: drawn_values(feature, points[:, position], rng) for position, feature in enumerate(features)
@@ -56,7 +54,7 @@ class StoredPeople:
         key = self._grouping.everybody.groups[group]
         for name, value in zip(self._grouping.sensitive, key, strict=True):
             if name not in columns and name not in self._file.bins:
-                columns[name] = pd.Series([_number_or_word(value)] * len(points))
+                columns[name] = _series([_number_or_word(value)] * len(points))
         return columns
 
 
@@ -65,7 +63,7 @@ def drawn_values(feature: Feature, cells: np.ndarray, rng: np.random.Generator) 
     import pandas as pd
 
     if not feature.numeric:
-        return pd.Series(_words(feature, cells, rng))
+        return _series(_words(feature, cells, rng))
     found = np.full(len(cells), np.nan)
     for cell in np.unique(cells).tolist():
         here = cells == cell
@@ -74,6 +72,16 @@ def drawn_values(feature: Feature, cells: np.ndarray, rng: np.random.Generator) 
     if feature.integers and feature.missing is None:
         return pd.Series(found.astype(np.int64))
     return pd.Series(found)
+
+
+def _series(values: Any) -> pd.Series[Any]:
+    """A column, of objects where its texts hold half of a surrogate pair, which no column of strings does."""
+    import pandas as pd
+
+    try:
+        return pd.Series(values)
+    except UnicodeEncodeError:
+        return pd.Series(values, dtype=object)
 
 
 def _numbers(feature: Feature, cell: int, n: int, rng: np.random.Generator) -> np.ndarray:
