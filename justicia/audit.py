@@ -325,7 +325,7 @@ def verify(
             () if radius or between or min_group else requirements, progress,
             seen.one_hot, seen.expansion, stored, frozenset(edges),
             table.repeats if weights is None or weights.values is None else weights.of_population, table.repeats,
-            table.sampled,
+            table.sampled, table.paired,
         )  # fmt: skip
         parts = len(roles.strata) + 1
         further = bool(factors) + bool(between) * parts + bool(replicates) + (5 if check_fit and file is None else 0)

@@ -147,7 +147,7 @@ def held_out_fit(
     InputError
         When there are fewer rows than folds.
     """
-    if question.sampled is not None:
+    if question.sampled is not None or question.paired is not None:
         raise InputError("people were counted by decision, which leaves none to hold out: leave --check-fit out")
     n_rows = int(grouping.sizes.sum())
     if n_rows < folds:

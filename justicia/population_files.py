@@ -26,10 +26,10 @@ from justicia.population_for_model import KINDS, fit_to_model, now, personal_col
 from justicia.progress import stage, told
 from justicia.speaking import speaks_keywords
 from justicia.streaming import head_table, large_source
-from justicia.streaming_fit import Batches, PairTallies
+from justicia.streaming_fit import Batches
 from justicia.tables.labels import NO_LABEL, check_label
 from justicia.tables.one_hot import collapse, settle_one_hot
-from justicia.tallies import Tallies
+from justicia.tallies import PairTallies, Tallies
 from justicia.words import counted, did_you_mean, listed, value_text
 
 if TYPE_CHECKING:

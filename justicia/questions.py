@@ -14,7 +14,7 @@ from justicia.comparison import Stratum
 from justicia.given import Given, Seen
 from justicia.progress import stage
 from justicia.solvers.brackets import solve_between
-from justicia.tallies import Tallies, Tally
+from justicia.tallies import PairTallies, Tallies, Tally
 from justicia.watching import KINDS, Watch
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from justicia.metrics import Requirement
     from justicia.models import OneHotExpansion
     from justicia.population import Domain, Population
+    from justicia.population.pair_counts import PairCounts
     from justicia.solvers import Effort, Solution, Solver
     from justicia.tables import Grouping
     from justicia.tables.one_hot import OneHot
@@ -117,6 +118,8 @@ class Question:
         Rows of the table that each row stands for.
     sampled : float64 array of shape (n_rows,), optional
         The same in the tables of a population, where they are those of a sample.
+    paired : tuple of (PairCounts, int64 array of shape (n_rows,)), optional
+        What a population is fitted to in place of the rows: counts by kinds of people, and the kind of each row.
     """
 
     decision: Decision
@@ -137,12 +140,12 @@ class Question:
     weights: np.ndarray | None = None
     repeats: np.ndarray | None = None
     sampled: np.ndarray | None = None
+    paired: tuple[PairCounts, np.ndarray] | None = None
 
     @cached_property
     def _tallies(self) -> Tallies:
-        return Tallies(
-            self.domain, self.points, self.groupings, self.strata, self.one_hot, self.weights, self.sampled
-        )  # fmt: skip
+        held = (self.domain, self.points, self.groupings, self.strata, self.one_hot, self.weights, self.sampled)
+        return Tallies(*held) if self.paired is None else PairTallies(*held, *self.paired)
 
     def determined(self, grouping: Grouping) -> frozenset[str]:
         """Features whose cell the group determines."""

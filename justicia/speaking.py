@@ -80,6 +80,8 @@ def as_keywords(text: str) -> str:
     ('pass label=COLUMN', "pass label='hired'")
     >>> as_keywords("load it with --trust-model if you trust who made it")
     'load it with trust_model=True if you trust who made it'
+    >>> as_keywords("read the table whole with --no-stream")
+    'read the table whole with stream=False'
     """
     text = text.replace("justicia verify --", "--")
     text = _CUT.sub(lambda found: f"sensitive_features={found[1]!r}, ", text)
@@ -100,6 +102,8 @@ def _keyword(found: re.Match[str]) -> str:
     name = found[1]
     if found[2]:
         return f"{name.replace('-', '_')}=False"
+    if name.startswith("no-"):
+        return f"{name[3:]}=False"
     if name in _FLAGS:
         return f"{name.replace('-', '_')}=True"
     if name == "population-out":

@@ -38,6 +38,7 @@ from justicia.streaming_models import (
     sources_of,
     unsaid,
 )
+from justicia.streaming_pairs import PairsOfKinds, cell_totals
 from justicia.streaming_rates import ByDecision, FirstOfCells, Sample
 from justicia.tables import Table, check_bins, check_plain, group_rows
 from justicia.tables.condensing import Condenser, Condition, TooManyPeopleError, condensed
@@ -181,19 +182,16 @@ def condense_for_model(
     condition = Condition(tuple(feature for feature in ready.domain.features if feature.name in columns), values, cut)
     try:
         return read_condensed(source, used, condition, progress, asked, sensitive, ready), columns
-    except TooManyPeopleError as error:
+    except TooManyPeopleError:
         if asked.weight is not None:
             raise
-        if asked.file is None and asked.structure in ("tree", "independent"):
-            raise TooManyPeopleError(
-                f"{error}, or fit the population first with justicia population fit, which counts columns and their "
-                "pairs alone, and name its file with --population"
-            ) from None
     logger.info(
         "%s has more different people than are held: they are counted by group and decision",
         source.name or "the table",
     )
-    plain = tuple(name for name in values if name not in ready.one_hot_columns)
+    # Columns that are one feature tell people apart by its cell, and by themselves where they make the groups.
+    grouping = {*sensitive, *sources_of(factors, seen)}
+    plain = tuple(name for name in values if name in grouping or name not in ready.one_hot_columns)
     by_decision = ByDecision(values=plain, edges=cut, ready=ready)
     return read_by_decision(source, used, by_decision, progress, asked, sensitive, ready), columns
 
@@ -275,13 +273,17 @@ def read_by_decision(
     """
     condenser = Condenser(condition, source.restore, advice=_ADVICE)
     first, kept_first = FirstOfCells(ready), []
-    sample = None
+    sample = pairs = None
     if asked.file is None and asked.structure == "auto":
         sample = Sample([*condition.values, *condition.edges], asked.seed)
+    if asked.file is None and asked.structure in ("tree", "independent"):
+        pairs = _pairs(source, used, condition, progress, asked, sensitive, ready)
     rows = 0
     for batch in source.batches(used, progress):
+        counting = kept_rows(batch, asked, sensitive)
+        if pairs is not None:
+            pairs.add(batch[counting > 0], ready.points_of(batch)[1][counting > 0])
         if rows < CHECKED_ROWS:
-            counting = kept_rows(batch, asked, sensitive)
             rows += int(counting.sum()) if ready.agrees(source.restore(batch[counting > 0])) else CHECKED_ROWS
         new = first.take(batch)
         kept_first.append(source.restore(batch[new]))
@@ -300,8 +302,9 @@ def read_by_decision(
         repeats = np.concatenate([repeats, np.zeros(len(drawn), dtype=np.int64)])
     description = datasets.recognise(source.columns)
     checked = (rows, 0)
+    people, paired = pd_concat(parts), None if pairs is None else pairs.result()
     return Table(
-        pd_concat(parts),
+        people,
         source.name,
         source.sha256(),
         description,
@@ -309,7 +312,29 @@ def read_by_decision(
         checked=checked,
         sampled=counts,
         by_decision=True,
+        paired=None if paired is None else (paired.counts, paired.kinds(people)),
     )
+
+
+def _pairs(
+    source: Source,
+    used: Sequence[str],
+    condition: ByDecision,
+    progress: Progress | None,
+    asked: Columns,
+    sensitive: Sequence[str],
+    ready: Ready,
+) -> PairsOfKinds:
+    """What counts people by group and true outcome, and in pairs of features; for a tree, the table is read for it."""
+    kinds = Condition((), condition.values, condition.edges)
+    totals: list[np.ndarray] = []
+    if asked.structure == "tree":
+        kept = (
+            ready.points_of(batch)[1][kept_rows(batch, asked, sensitive) > 0]
+            for batch in source.batches(used, progress)
+        )
+        totals = cell_totals(ready.domain, kept)
+    return PairsOfKinds(asked.structure, ready.domain, totals, kinds, source.restore)
 
 
 def pd_concat(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -15,17 +15,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from justicia.errors import InputError, TableError
+from justicia.errors import TableError
 from justicia.population.domain import Domain
 from justicia.population.fine_cells import feature_of, number_of_values
-from justicia.population.pair_counts import PairCounter, PairCounts
 from justicia.population.personal import why_personal
-from justicia.population.tree import FEW_STATES, MANY_FEATURES, MOST_STATES, all_states
+from justicia.streaming_pairs import PairsOfKinds
 from justicia.tables import Table, rows_with_groups
-from justicia.tables.condensing import Condenser, Condition, cells_of_rows, kinds_of_rows
+from justicia.tables.condensing import Condenser, Condition, cells_of_rows
 from justicia.tables.one_hot import OneHot, collapse
 from justicia.tables.plain import is_plain
-from justicia.tallies import Tallies
 from justicia.words import counted
 
 if TYPE_CHECKING:
@@ -33,28 +31,17 @@ if TYPE_CHECKING:
 
     from justicia.datasets import Description
     from justicia.population.domain import Feature
+    from justicia.population.pair_counts import PairCounts
     from justicia.tables.sources import Source
     from justicia.watching import Progress
 
-__all__ = ["Batches", "PairTallies", "Values"]
+__all__ = ["Batches", "Values"]
 
 logger = logging.getLogger(__name__)
 
 _MOST_VALUES = 1_000_000
 """Different values of a column that are counted."""
 _ADVICE = ", or fit the structure tree or independent, which counts pairs of columns alone"
-
-
-@dataclass(frozen=True)
-class PairTallies(Tallies):
-    """People of whom features and pairs are counted; the rows stand for kinds of people by group and true outcome."""
-
-    pairs: PairCounts | None = None
-
-    def _counts(self, groups: tuple[tuple[str, ...], ...], codes: np.ndarray) -> PairCounts:
-        if self.pairs is None:
-            raise ValueError("nobody is counted")
-        return self.pairs.regrouped(groups, codes)
 
 
 @dataclass(frozen=True)
@@ -201,27 +188,14 @@ class Batches:
         self, structure: str, domain: Domain, values: Values, condition: Condition
     ) -> tuple[pd.DataFrame, np.ndarray, PairCounts]:
         """A row of each kind of people, how many they are, and their counts."""
-        if structure == "tree" and len(domain.features) > MANY_FEATURES:
-            raise InputError(
-                f"{counted(len(domain.features), 'column')} have too many pairs to be counted: leave columns out, or "
-                "fit the structure independent"
-            )
-        ways = []
-        if structure == "tree":
-            totals = _Totals([values.totals(feature) for feature in domain.features])
-            ways = [all_states(totals, domain, most) for most in (MOST_STATES, FEW_STATES)]
-        counter = PairCounter(domain.sizes, ways)
-        known: pd.DataFrame | None = None
-        repeats = np.zeros(0, dtype=np.int64)
+        totals = [values.totals(feature) for feature in domain.features]
+        counter = PairsOfKinds(structure, domain, totals, condition)
         for frame, _ in self._frames():
-            if not len(frame):
-                continue
-            codes, known = _kinds_of(frame, condition, known)
-            repeats = np.bincount(codes, minlength=len(known)) + np.pad(repeats, (0, len(known) - len(repeats)))
-            counter.add(codes, len(known), cells_of_rows(domain, frame))
-        if known is None:
+            counter.add(frame, cells_of_rows(domain, frame))
+        held = counter.result()
+        if held is None:
             raise TableError("no row is left of the table")
-        return known, repeats, counter.result()
+        return held.people, held.repeats, held.counts
 
 
 @dataclass(frozen=True)
@@ -259,26 +233,3 @@ def _together(held: pd.Series[int] | None, more: pd.Series[int]) -> pd.Series[in
     import pandas as pd
 
     return more if held is None else pd.concat([held, more]).groupby(level=0, sort=False).sum()
-
-
-def _kinds_of(frame: pd.DataFrame, condition: Condition, known: pd.DataFrame | None) -> tuple[np.ndarray, pd.DataFrame]:
-    """A number for each row's kind of people, the same in all batches, and a row of each kind so far."""
-    import pandas as pd
-
-    kinds, first = kinds_of_rows(frame, condition)
-    held, n_known = frame.iloc[first], 0
-    if known is not None:
-        held, n_known = pd.concat([known, held], ignore_index=True), len(known)
-    # Known kinds come first, and so keep their numbers.
-    joined, first = kinds_of_rows(held, condition)
-    return joined[n_known:][kinds], held.iloc[first].reset_index(drop=True)
-
-
-class _Totals:
-    """What `all_states` asks of counts."""
-
-    def __init__(self, totals: list[np.ndarray]) -> None:
-        self._totals = totals
-
-    def totals(self, feature: int) -> np.ndarray:
-        return self._totals[feature]

@@ -15,10 +15,11 @@ from justicia.tables.groups import first_rows, ranks
 
 if TYPE_CHECKING:
     from justicia.population import Domain, Population
+    from justicia.population.pair_counts import PairCounts
     from justicia.tables import Grouping
     from justicia.tables.one_hot import OneHot
 
-__all__ = ["Tallies"]
+__all__ = ["PairTallies", "Tallies"]
 
 _MOST_ATOMS = 3_000
 """With more combinations of groups and true outcomes, every population is counted from the rows."""
@@ -128,3 +129,29 @@ class Tallies:
         if not isinstance(made, population.MixturePopulation):
             raise TypeError(f"a {structure} population is not made of tables and rows")
         return made.beside(people, people.sizes / (people.sizes + CONCENTRATION)), tally
+
+
+@dataclass(frozen=True)
+class PairTallies(Tallies):
+    """People of whom features and pairs are counted, by kinds: groups with a true outcome.
+
+    Attributes
+    ----------
+    pairs : PairCounts
+        With a group for each kind.
+    kinds : int array of shape (n_rows,), optional
+        The kind that each row is of, -1 for none; row by row unless given.
+    """
+
+    pairs: PairCounts | None = None
+    kinds: np.ndarray | None = None
+
+    def _counts(self, groups: tuple[tuple[str, ...], ...], codes: np.ndarray) -> PairCounts:
+        if self.pairs is None:
+            raise ValueError("nobody is counted")
+        if self.kinds is not None:
+            of_kind = np.full(self.pairs.n_groups, -1, dtype=np.int64)
+            known = self.kinds >= 0
+            of_kind[self.kinds[known]] = codes[known]
+            codes = of_kind
+        return self.pairs.regrouped(groups, codes)

@@ -212,6 +212,92 @@ def test_more_people_than_are_held_are_counted_by_decision(table, estimator, pop
         streamed.population_file()
 
 
+@pytest.mark.parametrize("population", ["auto", "tree", "independent"])
+def test_one_hot_groups_of_more_people_than_are_held(table, population, tmp_path, monkeypatch):
+    """Columns that are one feature make the groups, too, and may not be given up with the features."""
+    wide = table.drop(columns="race").join(pd.get_dummies(table["race"], prefix="race", dtype=int))
+    model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(wide[["pay", "race_a", "race_b"]], wide["good"])
+    path = written(wide, tmp_path, ".parquet")
+    whole = justicia.verify(model, path, sensitive_features=["race"], population=population)
+    monkeypatch.setattr(condensing, "MOST_PEOPLE", 20)
+    streamed = justicia.verify(model, path, sensitive_features=["race"], population=population, stream=True)
+    assert streamed.table.by_decision
+    assert len(whole.groupings[0].groups) == 3
+    for a, b in zip(whole.groupings[0].groups, streamed.groupings[0].groups, strict=True):
+        assert a.group == b.group
+        assert a.sample_rate == b.sample_rate
+        assert a.selection_rate.middle == pytest.approx(b.selection_rate.middle, abs=1e-12)
+
+
+def rates_of(audit):
+    """Every number of groups and measures."""
+    found = {}
+    for grouping in audit.to_dict()["groupings"]:
+        named = "x".join(grouping["sensitive"])
+        for group in grouping["groups"]:
+            for kind in ("selection_rate", "tpr", "fpr", "sample_rate", "n", "selected"):
+                found[named, *group["group"].values(), kind] = group[kind]
+        found[named, "measures"] = grouping["measures"]
+        found[named, "rest"] = {name: grouping.get(name) for name in ("conditional", "remaining", "fit")}
+    return found
+
+
+def near(one, other):
+    """Equal but for rounding."""
+    if isinstance(one, dict):
+        assert one.keys() == other.keys()
+        for name in one:
+            near(one[name], other[name])
+    elif isinstance(one, list):
+        for a, b in zip(one, other, strict=True):
+            near(a, b)
+    elif isinstance(one, float):
+        assert other == pytest.approx(one, abs=1e-9)
+    else:
+        assert one == other
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+@pytest.mark.parametrize("population", ["tree", "independent"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"sensitive_features": [["race", "sex"], ["age"]], "bins": {"age": [30, 50]}, "missing": "drop"},
+        {"sensitive_features": ["race"], "given": "note", "missing": "group"},
+        {"sensitive_features": ["sex"], "mediators": "job"},
+        {"sensitive_features": ["sex"], "shift": 0.05},
+        {"sensitive_features": ["sex"], "bounds": True, "label": "none"},
+        {"sensitive_features": ["sex"], "reference": "sex=m", "min_group": 10, "cross_check": True},
+    ],
+)
+def test_tables_of_more_people_than_are_held(table, population, suffix, options, tmp_path, monkeypatch):
+    """Trees and independent features are fitted from counts of the whole table."""
+    rng = np.random.default_rng(1)
+    model = fitted(DecisionTreeClassifier(max_depth=4), table)
+    some = table["race"].mask(rng.random(600) < 0.1) if "missing" in options else table["race"]
+    path = written(table.assign(race=some, good=table["good"].mask(rng.random(600) < 0.1)), tmp_path, suffix)
+    whole = justicia.verify(model, path, population=population, **options)
+    monkeypatch.setattr(condensing, "MOST_PEOPLE", 150)
+    streamed = justicia.verify(model, path, population=population, stream=True, **options)
+    assert streamed.table.by_decision
+    near(rates_of(whole), rates_of(streamed))
+    if options.get("cross_check"):
+        assert not streamed.groupings[0].cross_check.disagreements
+    with pytest.raises(InputError, match="leave check_fit=True out"):
+        justicia.verify(model, path, population=population, stream=True, check_fit=True, **options)
+
+
+def test_replicates_of_more_people_than_are_held(table, tree, tmp_path, monkeypatch):
+    path = written(table, tmp_path, ".parquet")
+    options = {"sensitive_features": "sex", "population": "tree", "bootstrap": 60, "stream": True}
+    held = justicia.verify(tree, path, **options)
+    monkeypatch.setattr(condensing, "MOST_PEOPLE", 60)
+    streamed = justicia.verify(tree, path, **options)
+    for a, b in zip(held.groupings[0].groups, streamed.groupings[0].groups, strict=True):
+        # The same people are drawn, from the same tables.
+        near(a.bootstrap["selection_rate"].lo, b.bootstrap["selection_rate"].lo)
+
+
 def test_a_sample_holds_rows_of_every_kind_and_stands_for_all(monkeypatch):
     monkeypatch.setattr(streaming_rates, "SAMPLE_OF_GROUP", 50)
     rng = np.random.default_rng(0)

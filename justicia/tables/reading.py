@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from justicia.datasets import Description
+    from justicia.population.pair_counts import PairCounts
 
 __all__ = ["Table", "read_table"]
 
@@ -61,6 +62,8 @@ class Table:
         population; 0 for rows that were not drawn for them.
     by_decision : bool
         People were counted by decision alone.
+    paired : tuple of (PairCounts, int64 array of shape (n_rows,)), or None
+        Where they were counted in pairs of features beside that: by kind, and the kind of each row, -1 for none.
     """
 
     frame: pd.DataFrame
@@ -73,6 +76,7 @@ class Table:
     checked: tuple[int, int] | None = None
     sampled: np.ndarray | None = None
     by_decision: bool = False
+    paired: tuple[PairCounts, np.ndarray] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -101,6 +105,7 @@ class Table:
             beside={name: column.iloc[kept].reset_index(drop=True) for name, column in self.beside.items()},
             repeats=of_rows(self.repeats, kept),
             sampled=of_rows(self.sampled, kept),
+            paired=None if self.paired is None else (self.paired[0], self.paired[1][kept]),
             checked=None if self.checked is None else (self.checked[0], int((kept < self.checked[1]).sum())),
         )
         return replace(held, **changed)
