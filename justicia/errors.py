@@ -25,6 +25,7 @@ from __future__ import annotations
 from justicia.words import printable
 
 __all__ = [
+    "MALFORMED",
     "EncodingMismatchError",
     "FormulaError",
     "GroupingError",
@@ -40,6 +41,12 @@ __all__ = [
     "TableError",
     "UnsupportedModelError",
 ]
+
+
+MALFORMED = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, NameError, RuntimeError, TypeError, ValueError,
+)  # fmt: skip
+"""What libraries raise that believe attributes and parameters of a model which no fit has made or checked."""
 
 
 class JusticiaError(Exception):

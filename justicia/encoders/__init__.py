@@ -15,7 +15,7 @@ from justicia.encoders.check import SelfCheck, check_encoding, compare_rows, pre
 from justicia.encoders.clauses import Clauses
 from justicia.encoders.decisions import Decision, Tree
 from justicia.encoders.linear_threshold import Contribution, LinearThreshold, contributions
-from justicia.errors import JusticiaError, ModelFileError, UnsupportedModelError
+from justicia.errors import MALFORMED, JusticiaError, ModelFileError, UnsupportedModelError
 from justicia.words import listed
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def encode(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) 
             decision, domain = encoder.encode(model, frame, favorable)
     except JusticiaError:
         raise
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except MALFORMED as error:
         # Fitted attributes that are absent or of another shape: an edited file, or another version's.
         raise ModelFileError(
             f"the fitted {model.class_name}, or a step before it, lacks what an encoding needs "

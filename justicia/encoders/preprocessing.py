@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from justicia.errors import UnsupportedModelError
+from justicia.errors import MALFORMED, UnsupportedModelError
 from justicia.models.unwrapping import flattened
 from justicia.words import listed
 
@@ -138,7 +138,7 @@ class Block:
                     values = step.transform(values)
                 except (TypeError, ValueError):
                     raise
-                except Exception as error:  # whatever parameters lead to that no fit has checked
+                except MALFORMED as error:
                     said = f"{type(error).__name__}: {error}"
                     raise ValueError(f"{type(step).__name__} cannot transform ({said})") from error
         if hasattr(values, "toarray"):

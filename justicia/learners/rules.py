@@ -127,6 +127,10 @@ class Condition:
     negated: bool = False
 
     def __post_init__(self) -> None:
+        # Out of a file, they may be anything.
+        words = isinstance(self.values, tuple) and all(isinstance(value, str) for value in (self.column, *self.values))
+        if not words or not isinstance(self.test, str) or not isinstance(self.negated, (bool, np.bool_)):
+            raise TypeError("a condition is made of words, a number, and whether it is negated")
         if self.test not in (*_COMPARISONS, "in", "missing"):
             raise ValueError(
                 f"no test is called {self.test!r}{did_you_mean(self.test, (*_COMPARISONS, 'in', 'missing'))}"
@@ -226,6 +230,9 @@ class Rule:
     def __post_init__(self) -> None:
         if self.form not in (CNF, DNF):
             raise ValueError(f"a rule is in {CNF} or {DNF}, not {self.form!r}")
+        whole = isinstance(self.parts, tuple) and all(isinstance(part, tuple) for part in self.parts)
+        if not whole or not all(isinstance(one, Condition) for part in self.parts for one in part):
+            raise TypeError("the parts of a rule are tuples of conditions")
 
     @property
     def opposite(self) -> Rule:

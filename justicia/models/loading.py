@@ -22,7 +22,7 @@ from justicia.models._allowed import ALLOWED
 from justicia.models._unpickling import Unpickler, why_refused
 from justicia.models.native_files import INSTALL, load_lightgbm, load_xgboost
 from justicia.models.rule_files import is_rule_document, load_rule
-from justicia.models.soundness import check_sound
+from justicia.models.soundness import check_sound, silence
 from justicia.words import listed
 
 __all__ = ["SUFFIXES", "ModelFile", "load_model"]
@@ -114,6 +114,7 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> ModelFil
             predictor = _load_pickle(content, file.name, trust)
     if suffix not in _NATIVE and not trust:
         check_sound(predictor, file.name, len(content))
+        silence(predictor)
     # A library's own file says nothing of scikit-learn.
     trained = None if suffix in _NATIVE else _trained_with(predictor, [warning.message for warning in caught])
     _announce_version(file.name, trained)

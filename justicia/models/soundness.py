@@ -8,14 +8,16 @@ themselves, are refused, too: a file of a kilobyte can stand for more than any m
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from justicia.errors import JusticiaError, ModelFileError
+from justicia.learners.rules import Condition, Rule
 
-__all__ = ["check_sound"]
+__all__ = ["check_sound", "silence"]
 
 _MOST_PARTS = 5_000_000
 """Objects that a model may unfold to, beside 100 for each byte of the file."""
@@ -54,6 +56,14 @@ def check_sound(model: Any, name: str, size: int) -> None:
             fault = f"of a {type(thing).__name__} something is absent or of another kind ({said})"
         if fault is not None:
             raise ModelFileError(f"{name} is malformed: {fault}; fit and save the model again")
+
+
+def silence(model: Any) -> None:
+    """Let nothing that a sound model holds report on what it does."""
+    for thing in _unfolded(model, "", sys.maxsize):
+        held = getattr(thing, "__dict__", None)
+        if isinstance(held, dict) and "verbose" in held and hasattr(thing, "get_params"):
+            thing.verbose = 0
 
 
 def _unfolded(model: Any, name: str, most: int) -> list[Any]:
@@ -110,8 +120,9 @@ def _fault_of(thing: Any) -> str | None:
     kind = type(thing)
     name = f"{kind.__module__}.{kind.__name__}"
     if isinstance(thing, np.ndarray):
-        empty = thing.dtype.itemsize == 0 and thing.size > 0
-        return "an array has elements without a size" if empty else None
+        if thing.dtype.itemsize == 0 and thing.size > 0:
+            return "an array has elements without a size"
+        return _of_texts(thing) if thing.dtype.kind == "U" else None
     if name == "sklearn.tree._tree.Tree":
         return _of_tree(thing)
     if kind.__module__.startswith("scipy.sparse"):
@@ -121,8 +132,18 @@ def _fault_of(thing: Any) -> str | None:
         return _of_spline(thing)
     if name == "pandas.core.indexes.range.RangeIndex" or name == "pandas.RangeIndex":
         return "an index is too long" if len(thing) > _MOST_PARTS else None
+    if kind in (Condition, Rule):
+        # Loading has not made it, but filled it.
+        thing.__post_init__()
+        return None
     held = thing if kind.__name__ == "Bunch" else getattr(thing, "__dict__", None)
     return None if not isinstance(held, dict) else _of_estimator(kind, held)
+
+
+def _of_texts(array: np.ndarray) -> str | None:
+    """What is wrong with an array of texts, whose characters are numbers of 32 bits that nobody has looked at."""
+    numbers = np.frombuffer(array.tobytes(), dtype=np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
+    return "an array of texts holds characters that there are not" if (numbers > sys.maxunicode).any() else None
 
 
 def _of_tree(tree: Any) -> str | None:
@@ -160,12 +181,25 @@ _OF_TREES = ("ExtraTreesClassifier", "GradientBoostingClassifier", "RandomForest
 """Classes that pass a table on to their trees' compiled code without another look at its width."""
 
 
+_STEPS = {"steps": 2, "transformer_list": 2, "transformers": 3, "transformers_": 3}
+"""Attributes that hold steps with names, and of how many things each is made."""
+
+
+def _are_tuples(held: Any, size: int) -> bool:
+    return isinstance(held, (list, tuple)) and all(
+        isinstance(one, (list, tuple)) and len(one) == size and isinstance(one[0], str) for one in held
+    )
+
+
 def _of_estimator(kind: type, held: dict[str, Any]) -> str | None:
     """What is wrong with a fitted object, whose parts have been looked at or will be."""
     name = kind.__name__
     for attribute in held:
         if isinstance(attribute, str) and callable(getattr(kind, attribute, None)) and name != "Bunch":
             return f"a {name} has something else in place of its method {attribute}"
+    for attribute, size in _STEPS.items():
+        if attribute in held and not _are_tuples(held[attribute], size):
+            return f"{attribute} of a {name} are no steps with names"
     if "tree_" in held:
         return _of_one_tree(held)
     if "_predictors" in held:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from justicia.errors import JusticiaError, ModelFileError, UnsupportedModelError
+from justicia.errors import MALFORMED, JusticiaError, ModelFileError, UnsupportedModelError
 from justicia.models.pyrulelearn import ImliClassifier, is_imli
 
 __all__ = ["Calibration", "FittedModel", "ThresholdRule", "flattened", "full_name", "unwrap"]
@@ -116,7 +116,7 @@ def unwrap(predictor: Any) -> FittedModel:
         return _unwrapped(predictor)
     except JusticiaError:
         raise
-    except (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError) as error:
+    except MALFORMED as error:
         # An edited file, or another version's.
         raise ModelFileError(
             f"{full_name(predictor)}, or what is inside it, lacks what a fitted model has "
@@ -168,7 +168,8 @@ def _unwrapped(predictor: Any) -> FittedModel:
         raise UnsupportedModelError(f"{full_name(inner)} {problem}: an audit needs a fitted classifier")
     if isinstance(classes, list):
         raise UnsupportedModelError(f"{full_name(inner)} has several outputs: audit one output at a time")
-    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or not len(classes):
+    plain = isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 0 and classes.dtype.kind != "V"
+    if not plain or not all(isinstance(one, (str, bytes, int, float)) for one in classes.tolist()):
         raise ModelFileError(f"{full_name(inner)} has malformed classes_: fit and save it again")
     names = _first_attribute([predictor, *steps, inner], "feature_names_in_")
     if names is not None and np.ndim(names) != 1:

@@ -282,3 +282,84 @@ def test_a_step_with_a_parameter_that_no_fit_has_checked(tmp_path):
     model[0].output_distribution = "triangular"
     with pytest.raises(UnsupportedModelError, match=r"QuantileTransformer cannot transform \(UnboundLocalError"):
         justicia.verify(model, X.assign(sex=RNG.choice(["f", "m"], len(X)), out=Y), sensitive_features="sex")
+
+
+def filled(thing, **changes):
+    """A frozen thing as unpickling fills it, without a look."""
+    made = object.__new__(type(thing))
+    made.__dict__.update({**vars(thing), **changes})
+    return made
+
+
+@pytest.mark.parametrize(
+    ("part", "changes"),
+    [
+        ("rule", {"parts": [b"x"]}),
+        ("rule", {"parts": 3}),
+        ("rule", {"form": "XNF"}),
+        ("condition", {"values": True}),
+        ("condition", {"values": (1,)}),
+        ("condition", {"test": float("nan")}),
+        ("condition", {"number": float("nan"), "test": "<="}),
+        ("condition", {"number": "age", "test": "<="}),
+        ("condition", {"negated": "yes"}),
+        ("condition", {"column": 3}),
+    ],
+)
+def test_rules_that_were_filled_with_something_else(tmp_path, part, changes):
+    from justicia.learners import CNFClassifier
+    from justicia.learners.rules import Condition, Rule
+
+    model = CNFClassifier(n_clauses=1).fit(X, Y)
+    condition = Condition("age", "in", values=("3",))
+    if part == "condition":
+        condition = filled(condition, **changes)
+    rule = filled(Rule("CNF", ()), parts=((condition,),))
+    model.rule_ = filled(rule, **changes) if part == "rule" else rule
+    refused(tmp_path, model, "is malformed")
+
+
+@pytest.mark.parametrize("attribute", ["steps", "transformers_", "transformer_list"])
+def test_steps_without_names(tmp_path, attribute):
+    model = DecisionTreeClassifier(max_depth=2).fit(X, Y)
+    setattr(model, attribute, [("a",)])
+    refused(tmp_path, model, f"{attribute} of a DecisionTreeClassifier are no steps with names")
+
+
+def test_texts_of_characters_that_there_are_not(tmp_path):
+    model = DecisionTreeClassifier(max_depth=2).fit(X, Y)
+    model.classes_ = np.array([0x110000, 1], dtype=np.uint32).view("<U1")
+    refused(tmp_path, model, "an array of texts holds characters that there are not")
+    model.classes_ = np.array(["ü", "\U0010ffff"]).astype(">U1")
+    assert load_model(saved(tmp_path, model)).predictor.classes_.tolist() == ["ü", "\U0010ffff"]
+
+
+@pytest.mark.parametrize("classes", [np.array([b"ab", b"cd"]).view("V2"), np.array([(1,), (2, 3)], dtype=object)])
+def test_classes_that_are_no_values(classes):
+    model = DecisionTreeClassifier(max_depth=2).fit(X, Y)
+    model.classes_ = classes
+    with pytest.raises(ModelFileError, match="has malformed classes_"):
+        unwrap(model)
+
+
+def test_a_parameter_that_an_encoder_meets():
+    """The constant model that boosting starts from believes its parameter, and fails with an UnboundLocalError."""
+    from justicia import encoders
+
+    model = GradientBoostingClassifier(n_estimators=2).fit(X, Y)
+    model.init_.strategy = model.init_._strategy = "guess"
+    with pytest.raises(ModelFileError, match=r"lacks what an encoding needs \(UnboundLocalError"):
+        encoders.encode(unwrap(model), X, ["yes"])
+
+
+def test_models_from_files_do_not_report_on_themselves(tmp_path, capfd):
+    model = RandomForestClassifier(n_estimators=3, max_depth=2, verbose=2, random_state=0).fit(X, Y)
+    capfd.readouterr()
+    loaded = load_model(saved(tmp_path, model)).predictor
+    assert (loaded.predict(X) == model.predict(X)).all()
+    model.predict(X)
+    said = capfd.readouterr()
+    assert said.out.count("Done") + said.err.count("Done") > 0
+    capfd.readouterr()
+    loaded.predict(X)
+    assert capfd.readouterr() == ("", "")
