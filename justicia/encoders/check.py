@@ -10,7 +10,7 @@ import numpy as np
 
 from justicia.encoders.boundary import boundary_frame
 from justicia.encoders.preprocessing import trace
-from justicia.errors import EncodingMismatchError, TableError
+from justicia.errors import EncodingMismatchError, ModelFileError, TableError
 from justicia.tables.repeats import number_of
 from justicia.words import counted, listed
 
@@ -56,14 +56,22 @@ def predict(model: FittedModel, frame: pd.DataFrame) -> np.ndarray:
     ------
     TableError
         When `predict` refuses the table.
+    ModelFileError
+        When it gives more or fewer classes than there are rows.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return np.asarray(model.predictor.predict(frame)).ravel()
+            predicted = np.asarray(model.predictor.predict(frame)).ravel()
         except Exception as error:
             # A step may raise anything.
             raise TableError(_why_refused(model, frame, error)) from error
+    if len(predicted) != len(frame):
+        raise ModelFileError(
+            f"predict gives {counted(len(predicted), 'class', 'classes')} for {counted(len(frame), 'row')}: fit the "
+            "model and save it again"
+        )
+    return predicted
 
 
 def predictions(model: FittedModel, frame: pd.DataFrame, favorable: Collection[Any]) -> np.ndarray:

@@ -8,7 +8,9 @@ themselves, are refused, too: a file of a kilobyte can stand for more than any m
 
 from __future__ import annotations
 
+import copy
 import sys
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -137,7 +139,10 @@ def _fault_of(thing: Any) -> str | None:
         thing.__post_init__()
         return None
     held = thing if kind.__name__ == "Bunch" else getattr(thing, "__dict__", None)
-    return None if not isinstance(held, dict) else _of_estimator(kind, held)
+    if not isinstance(held, dict):
+        return None
+    fault = _of_estimator(kind, held)
+    return _of_one_hot(thing) if fault is None and kind.__name__ == "OneHotEncoder" else fault
 
 
 def _of_texts(array: np.ndarray) -> str | None:
@@ -181,6 +186,38 @@ _OF_TREES = ("ExtraTreesClassifier", "GradientBoostingClassifier", "RandomForest
 """Classes that pass a table on to their trees' compiled code without another look at its width."""
 
 
+def _of_one_hot(encoder: Any) -> str | None:
+    """What is wrong with the columns of an encoder: those of its own categories lie inside of its table.
+
+    The table is sparse, and compiled code believes its positions.
+    """
+    import pandas as pd
+
+    categories = getattr(encoder, "categories_", ())
+    if not categories or not all(map(len, categories)):
+        return None
+    rows = np.arange(max(map(len, categories)))
+    frame = pd.DataFrame({position: held[rows % len(held)] for position, held in enumerate(categories)})
+    names = getattr(encoder, "feature_names_in_", None)
+    asked = copy.copy(encoder)
+    asked.sparse_output = True
+    vars(asked).pop("_sklearn_output_config", None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            made = asked.transform(frame if names is None else frame.set_axis(list(names), axis=1))
+        except Exception:  # refuses, as it will when the model is asked
+            return None
+    try:
+        made.check_format(full_check=True)
+    except ValueError as error:
+        return f"columns of a {type(encoder).__name__} do not go with its categories ({error})"
+    grouped = getattr(encoder, "_default_to_infrequent_mappings", None) or ()
+    if any(held is not None and len(held) != len(own) for held, own in zip(grouped, categories, strict=False)):
+        return f"rare categories of a {type(encoder).__name__} do not go with its categories"
+    return None
+
+
 _STEPS = {"steps": 2, "transformer_list": 2, "transformers": 3, "transformers_": 3}
 """Attributes that hold steps with names, and of how many things each is made."""
 
@@ -188,6 +225,15 @@ _STEPS = {"steps": 2, "transformer_list": 2, "transformers": 3, "transformers_":
 def _are_tuples(held: Any, size: int) -> bool:
     return isinstance(held, (list, tuple)) and all(
         isinstance(one, (list, tuple)) and len(one) == size and isinstance(one[0], str) for one in held
+    )
+
+
+def _are_lists_of_values(held: Any) -> bool:
+    return isinstance(held, (list, tuple)) and all(
+        isinstance(array, np.ndarray)
+        and array.ndim == 1
+        and (array.dtype != object or all(isinstance(value, _ATOMS) for value in array.tolist()))
+        for array in held
     )
 
 
@@ -200,6 +246,21 @@ def _of_estimator(kind: type, held: dict[str, Any]) -> str | None:
     for attribute, size in _STEPS.items():
         if attribute in held and not _are_tuples(held[attribute], size):
             return f"{attribute} of a {name} are no steps with names"
+    if (
+        "categories_" in held
+        and kind.__module__.startswith("sklearn.")
+        and not _are_lists_of_values(held["categories_"])
+    ):
+        return f"categories_ of a {name} are no lists of values"
+    if "n_features_out_" in held and "bsplines_" in held:
+        # So many columns are made without a look.
+        most = sum(len(spline.t) for spline in held["bsplines_"])
+        if not isinstance(held["n_features_out_"], (int, np.integer)) or not 0 <= held["n_features_out_"] <= most:
+            return f"a {name} says that it gives {held['n_features_out_']!r} columns"
+    if "bin_edges_" in held and "n_bins_" in held:
+        bins = [len(edges) - 1 for edges in held["bin_edges_"]]
+        if bins != np.asarray(held["n_bins_"]).tolist():
+            return f"numbers of bins of a {name} do not go with their edges"
     if "tree_" in held:
         return _of_one_tree(held)
     if "_predictors" in held:

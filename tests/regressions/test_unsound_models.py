@@ -347,7 +347,7 @@ def test_a_parameter_that_an_encoder_meets():
     from justicia import encoders
 
     model = GradientBoostingClassifier(n_estimators=2).fit(X, Y)
-    model.init_.strategy = model.init_._strategy = "guess"
+    model.init_._strategy = "guess"
     with pytest.raises(ModelFileError, match=r"lacks what an encoding needs \(UnboundLocalError"):
         encoders.encode(unwrap(model), X, ["yes"])
 
@@ -363,3 +363,79 @@ def test_models_from_files_do_not_report_on_themselves(tmp_path, capfd):
     capfd.readouterr()
     loaded.predict(X)
     assert capfd.readouterr() == ("", "")
+
+
+WORDS = pd.DataFrame({"job": RNG.choice(["x", "y", "z"], 80), "city": RNG.choice(["a", "b"], 80)})
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+@pytest.mark.parametrize("changes", [{"_n_features_outs": [1, 1]}, {"_drop_idx_after_grouping": [0, 7]}])
+def test_one_hot_columns_beyond_the_table(tmp_path, changes, sparse):
+    """The sparse table of a OneHotEncoder would be written beyond its memory."""
+    from sklearn.preprocessing import OneHotEncoder
+
+    encoder = OneHotEncoder(drop="first" if "_drop_idx_after_grouping" in changes else None, sparse_output=sparse)
+    encoder.fit(WORDS)
+    assert load_model(saved(tmp_path, encoder)).predictor.transform(WORDS).shape[0] == 80
+    for name, value in changes.items():
+        setattr(encoder, name, np.array(value, dtype=object))
+    refused(tmp_path, encoder, "columns of a OneHotEncoder do not go with its categories")
+
+
+def test_one_hot_columns_of_rare_categories(tmp_path):
+    from sklearn.preprocessing import OneHotEncoder
+
+    encoder = OneHotEncoder(min_frequency=30, handle_unknown="infrequent_if_exist").fit(WORDS)
+    load_model(saved(tmp_path, encoder))
+    encoder._default_to_infrequent_mappings = [np.array([0, 1, 2, 9]), None]
+    refused(tmp_path, encoder, "of a OneHotEncoder do not go with its categories")
+
+
+@pytest.mark.parametrize("encode", ["onehot", "ordinal"])
+def test_bins_without_edges(tmp_path, encode):
+    """A width of 10^12 columns is made before anything is looked at."""
+    from sklearn.preprocessing import KBinsDiscretizer
+
+    step = KBinsDiscretizer(3, encode=encode, quantile_method="averaged_inverted_cdf").fit(X)
+    load_model(saved(tmp_path, step))
+    step.n_bins_ = np.array([10**12, 3])
+    refused(tmp_path, step, "numbers of bins of a KBinsDiscretizer do not go with their edges")
+
+
+@pytest.mark.parametrize("width", [10**12, -1, 2.5, True, "many"])
+def test_splines_of_any_width(tmp_path, width):
+    from sklearn.preprocessing import SplineTransformer
+
+    step = SplineTransformer(n_knots=4).fit(X)
+    load_model(saved(tmp_path, step))
+    step.n_features_out_ = width
+    if width is not True:
+        refused(tmp_path, step, "says that it gives")
+
+
+@pytest.mark.parametrize("held", [3, [3], [np.zeros((2, 2))], [np.array([[1], 2], dtype=object)], None])
+def test_categories_that_are_no_lists(tmp_path, held):
+    from sklearn.preprocessing import OrdinalEncoder
+
+    step = OrdinalEncoder().fit(WORDS)
+    step.categories_ = held
+    refused(tmp_path, step, "categories_ of a OrdinalEncoder are no lists of values")
+
+
+def test_more_classes_than_rows():
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import FixedThresholdClassifier
+
+    import justicia
+
+    model = FixedThresholdClassifier(LogisticRegression().fit(X, Y)).fit(X, Y)
+
+    class Doubling(FixedThresholdClassifier):
+        def predict(self, X):
+            return np.repeat(super().predict(X), 2)
+
+    model.__class__ = Doubling
+    model.__class__.__module__ = "sklearn.model_selection"
+    model.__class__.__name__ = "FixedThresholdClassifier"
+    with pytest.raises(ModelFileError, match="predict gives 160 classes for 80 rows"):
+        justicia.verify(model, X.assign(sex=RNG.choice(["f", "m"], 80), out=Y), sensitive_features="sex", label="out")
