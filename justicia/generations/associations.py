@@ -250,7 +250,8 @@ def _judged(
         read.shows[initial][:, columns], tuple(read.shows[rows][:, columns] for rows in held.values()), kind, rare
     )
     why = _why_not(axis, sets, k)
-    point = set_scores(images) if why is None or k == 1 else np.full(k, np.nan)
+    # One counterfactual has a score, and shares of one are no shares.
+    point = set_scores(images) if k and sets[None].distinct else np.full(k, np.nan)
     share = shares(point, normalise) if k else point
     if why is None and np.isnan(share).any():
         why = "the prompt's images have no concept in common with any counterfactual"

@@ -33,6 +33,9 @@ __all__ = ["ScoreRows", "column_texts", "group_scores", "read_score_rows", "summ
 
 logger = logging.getLogger(__name__)
 
+_LARGEST = 1e70
+"""Of a score, so that its fourth powers, and their sums, are finite."""
+
 
 @dataclass(frozen=True)
 class ScoreRows:
@@ -275,9 +278,12 @@ def _numbers(source: Source, name: str, rows: np.ndarray) -> np.ndarray:
             found[place] = float(text) if text.strip() else np.nan
         except ValueError:
             found[place] = np.inf
-        if np.isinf(found[place]):
+        if abs(found[place]) > _LARGEST:
+            problem = (
+                "no finite number" if np.isinf(found[place]) else f"beyond {_LARGEST:g}, where sums are not finite"
+            )
             raise TableError(
-                f"{source.name or 'the table'}: the score ({shown(name)}) of row {int(rows[place]) + 1} is no finite "
-                f"number: {shown(text)!r}"
+                f"{source.name or 'the table'}: the score ({shown(name)}) of row {int(rows[place]) + 1} is {problem}: "
+                f"{shown(text)!r}"
             )
     return found

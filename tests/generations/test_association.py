@@ -314,6 +314,14 @@ def test_captions_that_are_blank_or_say_nothing():
     assert none.axes[0].mad.undefined == "no image of the prompt itself has a caption or concepts"
 
 
+@pytest.mark.parametrize("of_prompt", ["", "of the"])
+def test_one_counterfactual_of_a_prompt_without_captions(of_prompt):
+    table = pd.DataFrame({"counterfactual": ["", "m", "m"], "text": [of_prompt, "man", "boy"]})
+    (axis,) = association(table, replicates=40, simulations=40).axes
+    assert axis.mad.undefined is not None
+    assert axis.counterfactuals[0].cas.undefined == axis.mad.undefined
+
+
 def test_scripts_without_blanks_are_said():
     table = pd.DataFrame(
         {"counterfactual": ["", "m", "f"], "text": ["\u4e00\u4e2a\u7537\u533b\u751f", "\u7537\u4eba", "\u5973\u4eba"]}

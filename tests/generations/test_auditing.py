@@ -367,6 +367,15 @@ def test_frames_and_texts():
     assert "poor3" in held._repr_html_()
 
 
+@pytest.mark.parametrize("value", [1e17, -3e69, 0, 2])
+def test_scores_that_are_all_the_same(value):
+    """A histogram of one value has a width, also where half of one is nothing beside it."""
+    table = pd.DataFrame({"group": ["F"] * 3 + ["M"] * 3, "score": [value] * 6})
+    bins = made(table, {"columns": {"score": "score"}}).sections["scores"]["bins"]
+    assert bins["from"] < value < bins["to"]
+    assert [sum(one["counts"]) for one in bins["groups"]] == [3, 3]
+
+
 def test_scores_by_hand():
     """Means 2 and 5; each group's deviation is 1, so that d is 3 in size."""
     table = pd.DataFrame({"group": ["F"] * 3 + ["M"] * 3 + ["M"], "score": [1, 2, 3, 4, 5, 6, None]})

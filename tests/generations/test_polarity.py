@@ -233,6 +233,17 @@ class TestNumbers:
             with pytest.raises(InputError, match=f"row 3 is no finite number: '{word}'"):
                 generations.group_scores(frame, "salary", "group")
 
+    def test_large_scores(self):
+        """Sums of squares of a score near the largest float are infinite, which no report can hold."""
+        frame = self.frame()
+        frame.loc[2, "salary"] = "-1e308"
+        with pytest.raises(InputError, match="row 3 is beyond 1e\\+70, where sums are not finite: '-1e308'"):
+            generations.group_scores(frame, "salary", "group")
+        frame.loc[2, "salary"] = "-1e70"
+        report = generations.group_scores(frame, "salary", "group")
+        assert all(np.isfinite([report.groups[0].mean, report.groups[0].deviation]))
+        jsonschema.validate(json.loads(report.to_json()), schema())
+
 
 class TestVectors:
     WORDS = ("she", "he", "of late")

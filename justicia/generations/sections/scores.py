@@ -56,7 +56,9 @@ def _compute(material: Material) -> tuple[Json, list[Quantity]]:
     known = [one["score"] for one in whole["scores"] if one["score"] is not None]
     low, high = min(known, default=0.0), max(known, default=1.0)
     if low == high:
-        low, high = low - 0.5, high + 0.5
+        # Half of one is nothing beside large numbers.
+        beside = max(0.5, abs(low) / 1000)
+        low, high = low - beside, high + beside
     columns = {name: whole["data"][name] for name in ("score", "group", "model", "cluster", "pair")}
     held: Json = {"columns": columns, **score_part(whole, float(low), float(high))}
     return held, comparison_quantities(held, "score")
