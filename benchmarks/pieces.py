@@ -343,6 +343,23 @@ _SPEC = {
 }
 
 
+def _clauses(kind: str) -> Callable[[], Callable[[], object]]:
+    """The question of the most favored group, of a model over two numbers of few values, written down."""
+
+    def prepare():
+        import justicia
+        from justicia.ssat import Formula
+        from justicia.ssat.lowering import MOST_FAVORED, lower
+
+        table = people(2_000, features=2)
+        table[["x0", "x1"]] = table[["x0", "x1"]].clip(-2, 2).round(1)
+        audit = justicia.verify(_model(kind, table), table, sensitive_features=GROUPS, population="independent")
+        formula = Formula(audit.population, audit.decision)
+        return lambda: lower(formula, MOST_FAVORED)
+
+    return prepare
+
+
 def _generations(form: str | None = None) -> Callable[[], Callable[[], object]]:
     """A whole audit of generations; its report in a form alone."""
 
@@ -401,6 +418,8 @@ PIECES: dict[str, Callable[[], Callable[[], object]]] = {
     "outside sharpssat": _outside("sharpssat"),
     "outside d4": _outside("d4"),
     "outside pyganak": _outside("pyganak"),
+    "clauses of a tree": _clauses("tree"),
+    "clauses of a linear model": _clauses("logistic"),
     "read sdimacs": _sdimacs,
     "read network": _given_network,
     "read population": _population_file,
