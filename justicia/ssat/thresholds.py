@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["at_least"]
 
-_MOST_EDGES = 1_000_000
+_MOST_EDGES = 200_000
 _MOST_SUMS = 2**18
 """Sums of the features below that are listed; where there are more, nodes that ask the same may stay apart."""
 
