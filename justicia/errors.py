@@ -25,7 +25,6 @@ from __future__ import annotations
 from justicia.words import printable
 
 __all__ = [
-    "MALFORMED",
     "EncodingMismatchError",
     "FormulaError",
     "GroupingError",

@@ -103,8 +103,8 @@ def shown(value: object, longest: int = _LONGEST) -> str:
 def printable(text: str) -> str:
     r"""The text on one line, with control characters written out.
 
-    >>> print(printable("a\nb"))
-    a\nb
+    >>> printable("a\nb")
+    'a\\nb'
     """
     if text.isprintable():
         return text

@@ -126,8 +126,9 @@ def test_an_audit_of_any_number_of_people_under_the_fitted_tree(files, monkeypat
     whole = justicia.verify(files / "n.rule", files / "p.csv", population=held, favorable="yes", stream=False)
     monkeypatch.setattr(condensing, "MOST_PEOPLE", 20)
     monkeypatch.setattr(condensing, "_AT_ONCE", 5)
-    with pytest.raises(justicia.InputError, match="fit the population first with justicia population fit"):
-        justicia.verify(files / "n.rule", files / "p.csv", population="tree", stream=True, **options)
+    # A tree over the cells of the model, from counts of pairs.
+    fitted = justicia.verify(files / "n.rule", files / "p.csv", population="tree", stream=True, **options)
+    assert fitted.table.paired is not None
     found = justicia.verify(files / "n.rule", files / "p.csv", population=held, favorable="yes", stream=True)
     for one, other in zip(found.groupings[0].groups, whole.groupings[0].groups, strict=True):
         assert (one.n, one.selected, one.selection_rate) == (other.n, other.selected, other.selection_rate)

@@ -29,7 +29,7 @@ _BY_MODULE = {
     "numpy.random._pickle": "__bit_generator_ctor __generator_ctor __randomstate_ctor",
     "numpy.random.bit_generator": "SeedSequence __pyx_unpickle_SeedSequence",
     "scipy._lib.array_api_compat.numpy._aliases": "asarray",
-    "scipy.interpolate._bsplines": "BSpline",
+    "scipy.interpolate._bsplines": "BSpline _BSpline",
     "scipy.sparse._csc": "csc_array csc_matrix",
     "scipy.sparse._csr": "csr_array csr_matrix",
     "pandas": "BooleanDtype Categorical CategoricalDtype Float64Dtype Index Int64Dtype RangeIndex StringDtype",

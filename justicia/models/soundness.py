@@ -12,6 +12,7 @@ import copy
 import sys
 import warnings
 from collections.abc import Iterable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,9 @@ _DEEPEST = 250
 _BITS = 8
 """Words of 32 bits that say which categories go left."""
 
-_ATOMS = (str, bytes, bytearray, int, float, complex, bool, type(None), type, np.generic, np.dtype, slice)
+_ATOMS = (
+    str, bytes, bytearray, int, float, complex, bool, type(None), type, np.generic, np.dtype, slice, ModuleType,
+)  # fmt: skip
 
 
 def check_sound(model: Any, name: str, size: int) -> None:
@@ -130,7 +133,7 @@ def _fault_of(thing: Any) -> str | None:
     if kind.__module__.startswith("scipy.sparse"):
         thing.check_format(full_check=True)
         return None
-    if name == "scipy.interpolate._bsplines.BSpline":
+    if name in ("scipy.interpolate._bsplines.BSpline", "scipy.interpolate._bsplines._BSpline"):
         return _of_spline(thing)
     if name == "pandas.core.indexes.range.RangeIndex" or name == "pandas.RangeIndex":
         return "an index is too long" if len(thing) > _MOST_PARTS else None

@@ -123,7 +123,9 @@ def _read(learner: dict[str, Any]) -> XGBoostModel:
         raise UnsupportedModelError(
             f"an XGBoost model whose nodes tell apart {told_apart:,} categories is not supported"
         )
-    weights = np.array(booster["weight_drop"] if kind == "dart" else [1.0] * len(trees), dtype=np.float32)
+    # Since XGBoost 3.4 they stand in the model of trees, whatever the booster is called.
+    dropped = booster["weight_drop"] if kind == "dart" and "weight_drop" in booster else held.get("weight_drop")
+    weights = np.array(dropped or [1.0] * len(trees), dtype=np.float32)
     ends = np.array(held.get("iteration_indptr") or _ends(held, len(trees)), dtype=np.int64)
     _require(len(weights) == len(trees) and bool(np.isfinite(weights).all()), "weights of trees")
     _require(len(held["tree_info"]) == len(trees) and not any(held["tree_info"]), "groups of trees")
