@@ -188,3 +188,22 @@ def test_what_counts_every_row_as_a_person_is_refused(people, model):
         justicia.audit_decisions(people, decision="hired", weight="w", layout="ll144")
     with pytest.raises(justicia.InputError, match="leave the weights out"):
         justicia.audit_decisions(people, decision="hired", weight="w", missing="bounds")
+
+
+@pytest.mark.parametrize("scale", [10**8, 10**12, 10**15, 1e12])
+def test_weights_whose_squares_no_integer_holds(scale):
+    """What is said of weighted rows does not depend on the unit of the weights."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"sex": rng.choice(["f", "m"], 300), "hired": rng.choice([0, 1], 300)})
+    weights = rng.integers(1, 50, 300)
+
+    def audited(weight):
+        asked = {"decision": "hired", "sensitive_features": "sex", "weight": "w", "tests": True}
+        return justicia.audit_decisions(table.assign(w=weight), **asked).groupings[0]
+
+    small, large = audited(weights), audited(weights * scale)
+    for one, other in zip(small.groups, large.groups, strict=True):
+        assert other.sample_rate.lo == pytest.approx(one.sample_rate.lo, abs=1e-12)
+        assert other.sample_rate.hi == pytest.approx(one.sample_rate.hi, abs=1e-12)
+    for one, other in zip(small.adverse_impact.groups, large.adverse_impact.groups, strict=True):
+        assert other.p == pytest.approx(one.p, abs=1e-12)

@@ -69,7 +69,8 @@ class OutcomeCounts:
             return k, n
         squares = self.squares[KINDS.index(kind)]
         with np.errstate(invalid="ignore", divide="ignore"):
-            size = np.where(squares > 0, n * n / squares, 0.0)
+            # Whole numbers of 64 bits have no square beyond 3,037,000,499.
+            size = np.where(squares > 0, np.square(n, dtype=np.float64) / squares, 0.0)
             return np.where(n > 0, k / n * size, 0.0), size
 
     def rates(self, reference: int | None = None) -> Rates:
@@ -154,6 +155,7 @@ def count_outcomes(
     if weight is None:
         table = tally(keys, 6 * n_groups, repeats).reshape(n_groups, 2, 3)
     else:
+        weight = weight.astype(np.float64)
         every = weight if repeats is None else weight * repeats
         table = np.bincount(keys, every, minlength=6 * n_groups).reshape(n_groups, 2, 3)
         squared = np.bincount(keys, every * weight, minlength=6 * n_groups).reshape(n_groups, 2, 3)

@@ -224,7 +224,10 @@ class CsvSource:
         self.columns = [name.strip() for name in names] if strip else names
         self._renamed = sum(a != b for a, b in zip(names, self.columns, strict=True))
         fields = [name.strip().lstrip("\ufeff") for name in header]
-        repeated = next((name for i, name in enumerate(fields) if name in fields[:i]), None)
+        # A name may go on in the next line, of which the header's line alone says nothing.
+        repeated = next(
+            (name for held in (fields, self.columns) for i, name in enumerate(held) if name in held[:i]), None
+        )
         if repeated is not None:
             raise TableError(f"{path.name}: two columns are named {repeated!r}: rename one")
         self._beginning = beginning

@@ -251,6 +251,13 @@ def _parse_parquet(content: bytes) -> pd.DataFrame:
     except ImportError as error:
         raise MissingDependencyError("Parquet files need pyarrow: pip install pyarrow") from error
     try:
-        return pd.read_parquet(io.BytesIO(content), engine="pyarrow").reset_index(drop=True)
+        frame = pd.read_parquet(io.BytesIO(content), engine="pyarrow").reset_index(drop=True)
+        for position in range(frame.shape[1]):
+            column = frame.iloc[:, position]
+            texts = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
+            if isinstance(texts.dtype, pd.StringDtype):
+                # Bytes that are no text would be found wherever they are first looked at.
+                pyarrow.array(texts).validate(full=True)
+        return frame
     except (pyarrow.ArrowException, *BROKEN) as error:
         raise TableError(f"is not a Parquet file that can be read: {first_line(error)}") from error

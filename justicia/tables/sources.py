@@ -231,6 +231,7 @@ class ParquetSource:
                 for batch in self._file.iter_batches(batch_size=rows, columns=asked):
                     # The reader takes "a" for "a.b" too.
                     held = batch if asked is None else batch.select(asked)
+                    held.validate(full=True)
                     parts.append(held.to_pandas().reset_index(drop=True))
                     break
         except self._broken as error:
@@ -295,6 +296,9 @@ class ParquetSource:
         done = 0
         try:
             for batch in ahead(reader.iter_batches(batch_size=batch_rows(len(columns)), columns=list(columns))):
+                for name in texts:
+                    # Each text once: they are a dictionary.
+                    batch.column(name).validate(full=True)
                 frame = batch.to_pandas().reset_index(drop=True)
                 done += len(frame)
                 if progress is not None:

@@ -235,3 +235,34 @@ def test_notes_for_pandas_that_are_nested_or_numbers_without_end(tmp_path, monke
             capsys, "verify", "--model", "who.rule", "--data", "t.parquet", "--sensitive", "sex", *stream
         )
         assert code == 0 or (code == 2 and "is not a Parquet file that can be read" in err)
+
+
+def not_text(place, *, words):
+    """A Parquet file with a column of words that are no UTF-8."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    held = pa.array([0, 2, 4, 6, 8], pa.int32()).buffers()[1]
+    texts = pa.Array.from_buffers(pa.string(), 4, [None, held, pa.py_buffer(b"\xf9a\xf9bcdef")])
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3]), texts) if words == "categories" else texts
+    parquet.write_table(pa.table({"sex": list("fmfm"), "hired": [0, 1, 1, 0], "note": column}), place)
+
+
+@pytest.mark.parametrize("words", ["strings", "categories"])
+@pytest.mark.parametrize("stream", [True, False])
+def test_words_in_parquet_that_are_no_text(tmp_path, words, stream):
+    import justicia
+
+    not_text(tmp_path / "t.parquet", words=words)
+    with pytest.raises(TableError, match=r"t.parquet: is not a Parquet file that can be read: .*UTF8"):
+        justicia.audit_decisions(
+            tmp_path / "t.parquet", decision="hired", sensitive_features=["sex", "note"], stream=stream
+        )
+
+
+def test_names_that_go_on_in_the_next_line_and_are_none(tmp_path):
+    import justicia
+
+    (tmp_path / "t.csv").write_text('sex,hired,"\n", ,#\nf,1,,,\nm,0,,,\n')
+    with pytest.raises(TableError, match="two columns are named ''"):
+        justicia.audit_decisions(tmp_path / "t.csv", decision="hired", sensitive_features="sex", stream=True)
