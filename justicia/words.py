@@ -96,7 +96,11 @@ def shown(value: object, longest: int = _LONGEST) -> str:
     >>> shown("a" * 100, longest=5)
     'aaaa…'
     """
-    text = printable(str(value)[: longest + 1])
+    try:
+        text = str(value)
+    except ValueError:  # an integer of more digits than Python writes
+        text = type(value).__name__
+    text = printable(text[: longest + 1])
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 

@@ -33,6 +33,7 @@ from justicia.generations.reading import read_generations
 from justicia.generations.similarity import NORMALISATIONS, SIMILARITIES, mad, mad_range, normalised_mad, shares
 from justicia.generations.spec import whole_number
 from justicia.generations.table import columns_needed, prepare
+from justicia.numeric import floats_of
 from justicia.progress import stage
 from justicia.speaking import speaks_keywords
 from justicia.words import counted, did_you_mean, shown
@@ -202,7 +203,7 @@ def _scores(generations: Generations, name: str) -> np.ndarray:
     import pandas as pd
 
     column = generations.source.column(name, "column of scores").iloc[generations.rows]
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    numbers = floats_of(column)
     bad = ~np.isfinite(numbers) & ~np.array([pd.isna(value) or not str(value).strip() for value in column], dtype=bool)
     if bad.any():
         row = int(np.argmax(bad))

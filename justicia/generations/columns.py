@@ -9,6 +9,7 @@ import numpy as np
 
 from justicia.errors import TableError
 from justicia.generations.labels import Labels, label_text
+from justicia.numeric import numbers_of
 from justicia.words import counted, did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ def step_numbers(column: pd.Series[Any], name: str, rows: np.ndarray | None) -> 
     else:
         if isinstance(column.dtype, pd.CategoricalDtype):
             column = column.astype(object)
-        held = pd.to_numeric(column, errors="coerce")
+        held = numbers_of(column)
         if isinstance(held.dtype, np.dtype) and held.dtype.kind in "iu":
             return _wide(held.to_numpy()), []
         numbers = held.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -214,7 +215,7 @@ def step_numbers(column: pd.Series[Any], name: str, rows: np.ndarray | None) -> 
     first = int(np.argmax(bad))
     row = (first if rows is None else int(rows[first])) + 1
     value = column.iloc[first]
-    said = "is blank" if value is None or pd.isna(value) or str(value) == "" else f"is no number: {shown(value)!r}"
+    said = "is blank" if value is None or pd.isna(value) or shown(value) == "" else f"is no number: {shown(value)!r}"
     total = int(bad.sum())
     text = f"the step ({shown(name)}) of row {row} {said}; {counted(total, 'such row')}"
     return numbers, [Finding("step", "fault", name, total, f"{text}: number the generations of a run in their order")]

@@ -19,6 +19,7 @@ import numpy as np
 
 from justicia.errors import SpecError, TableError
 from justicia.generations.labels import label_text
+from justicia.numeric import floats_of
 from justicia.words import counted, shown
 
 if TYPE_CHECKING:
@@ -231,7 +232,7 @@ def _of_numbers(generations: Generations, names: list[str]) -> tuple[Concepts, l
     for place, name in enumerate(names):
         column = source.column(name, "column of a concept").iloc[rows]
         said = [_TRUTH.get(str(value).strip().lower(), value) for value in column.tolist()]
-        numbers = pd.to_numeric(pd.Series(said), errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan, copy=True)
+        numbers = floats_of(pd.Series(said))
         blank = np.array([_blank(value) for value in column.tolist()], dtype=bool)
         bad = ~blank & ~((numbers >= 0) & np.isfinite(numbers))
         if bad.any():

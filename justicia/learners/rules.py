@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.errors import TableError
+from justicia.numeric import floats_of
 from justicia.words import counted, did_you_mean, listed, shown, value_text
 
 if TYPE_CHECKING:
@@ -75,13 +76,11 @@ def as_numbers(column: pd.Series[Any]) -> np.ndarray:
     TableError
         When it holds words.
     """
-    import pandas as pd
-
     try:
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         values = column.astype(object)
-        numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        numbers = floats_of(values)
         strange = values[np.isnan(numbers) & ~values.isna().to_numpy()]
         if len(strange):
             raise TableError(

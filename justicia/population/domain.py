@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.errors import TableError
+from justicia.numeric import floats_of
 from justicia.tables.repeats import number_of, of_rows, value_counts
 from justicia.words import comma_hint, counted, listed
 
@@ -110,12 +111,11 @@ class Feature:
         return self._numeric_cells(values, repeats) if self.numeric else self._categorical_cells(values)
 
     def _numeric_cells(self, values: pd.Series[Any], repeats: np.ndarray | None) -> np.ndarray:
-        import pandas as pd
 
         try:
             numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
-        except (TypeError, ValueError):
-            numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        except (OverflowError, TypeError, ValueError):
+            numbers = floats_of(values)
             strange = np.isnan(numbers) & ~values.isna().to_numpy()
             if strange.any():
                 words = values[strange].unique()

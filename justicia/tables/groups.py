@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.errors import GroupingError, TableError
+from justicia.numeric import floats_of
 from justicia.tables.repeats import number_of, tally
 from justicia.words import comma_hint, counted, did_you_mean, listed, value_text
 
@@ -241,9 +242,7 @@ def _binned(
     repeats: np.ndarray | None,
 ) -> tuple[np.ndarray, list[str], np.ndarray]:
     """Classes of a numeric column between edges, as `_known_values`; a value on an edge belongs to the class below."""
-    import pandas as pd
-
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    numbers = floats_of(column)
     absent = column.isna().to_numpy()
     _check_missing(absent, words, missing, repeats)
     text = column[np.isnan(numbers) & ~absent]

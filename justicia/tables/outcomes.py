@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from justicia.errors import InputError, LabelError, TableError
+from justicia.numeric import floats_of
 from justicia.tables.bad_outcomes import warn_of_bad_outcome
 from justicia.tables.repeats import number_of
 from justicia.tables.roles import Truth
@@ -281,10 +282,8 @@ def read_scores(table: Table, name: str) -> np.ndarray:
     TableError
         When the column is not there, has empty cells, or holds something else.
     """
-    import pandas as pd
-
     column = _column(table, name, "score")
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    numbers = floats_of(column)
     strange = column[np.isnan(numbers)]
     if len(strange):
         hint = comma_hint(strange.unique()[:100])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from justicia.errors import InputError, TableError
+from justicia.numeric import floats_of
 from justicia.tables.repeats import number_of, of_rows
 from justicia.words import comma_hint, counted, did_you_mean, shown
 
@@ -93,8 +94,6 @@ def read_weights(table: Table, name: str) -> np.ndarray:
     TableError
         When the column is not there, or holds something that is no finite number of at least 0, or nothing above 0.
     """
-    import pandas as pd
-
     people = table.people
     if name not in people.columns:
         raise TableError(f"weight column {name!r} is not in the table{did_you_mean(name, people.columns)}")
@@ -102,7 +101,7 @@ def read_weights(table: Table, name: str) -> np.ndarray:
     empty = number_of(column.isna().to_numpy(), table.repeats)
     if empty:
         raise TableError(f"weight column {name!r} has no value in {counted(empty, 'row')} of {table.n_rows:,}")
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    numbers = floats_of(column)
     for bad, says in (
         (np.isnan(numbers), "which is no number" + comma_hint(column[np.isnan(numbers)].unique()[:100])),
         (np.isinf(numbers), "which is no finite number"),

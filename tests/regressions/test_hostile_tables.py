@@ -266,3 +266,25 @@ def test_names_that_go_on_in_the_next_line_and_are_none(tmp_path):
     (tmp_path / "t.csv").write_text('sex,hired,"\n", ,#\nf,1,,,\nm,0,,,\n')
     with pytest.raises(TableError, match="two columns are named ''"):
         justicia.audit_decisions(tmp_path / "t.csv", decision="hired", sensitive_features="sex", stream=True)
+
+
+@pytest.mark.parametrize("digits", [400, 5000])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_integers_beyond_any_float_in_frames(digits, sign):
+    """They are as infinite as 1e400, wherever a column is one of numbers."""
+    import justicia
+    from justicia import generations
+    from justicia.errors import InputError
+    from justicia.learners.rules import Condition
+
+    huge = sign * 10**digits
+    table = pd.DataFrame({"sex": list("fmfm"), "hired": [0, 1, 1, 0]})
+    table["pay"] = pd.Series([huge, 1, 2, 3], dtype=object)
+    asked = {"decision": "hired", "sensitive_features": "sex"}
+    with pytest.raises(TableError, match="weight"):
+        justicia.audit_decisions(table, weight="pay", **asked)
+    audit = justicia.audit_decisions(table, decision="hired", sensitive_features="pay", bins={"pay": [1.5]})
+    assert sorted(group.n for group in audit.groupings[0].groups) == ([2, 2] if sign < 0 else [1, 3])
+    assert Condition("pay", ">", 1.5).holds(table["pay"]).tolist() == [sign > 0, False, True, True]
+    with pytest.raises(InputError, match="step"):
+        generations.sequence(table, "sex", domain=["f", "m"], beta=4, step="pay")
