@@ -175,7 +175,8 @@ def _quoted(text: str) -> str:
 
 
 def _probability(word: str, line: int) -> Fraction:
-    found = _DECIMAL.fullmatch(word)
+    # The expression takes the square of a length.
+    found = None if len(word) > 2 * MOST_DIGITS else _DECIMAL.fullmatch(word)
     if len(word) > 2 * MOST_DIGITS or not (found or _RATIO.fullmatch(word)):
         raise FormulaError(f"line {line}: {_quoted(word)} is no probability")
     if found and abs(int(found["exponent"] or 0)) > MOST_DIGITS:
