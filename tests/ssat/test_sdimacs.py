@@ -218,5 +218,5 @@ def test_any_text_gives_a_value_or_one_error(text):
 
 def test_probabilities_of_any_length_are_refused_at_once():
     """A word of 50,000 digits that ends in something else took the square of its length."""
-    with pytest.raises(FormulaError, match="line 2: .* is no probability"):
+    with pytest.raises(FormulaError, match=r"line 2: .* is no probability"):
         from_sdimacs(f"p cnf 2 1\nr {'9' * 300_000}x 1 0\ne 2 0\n1 2 0\n")
