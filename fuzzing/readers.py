@@ -115,13 +115,17 @@ def faulty(path: Path) -> Any:
 
     from justicia.errors import InputError
 
+    class OfTwoLinesError(InputError):
+        def __str__(self) -> str:
+            return "one line\nand another"
+
     said = path.read_text()
     if said == "refuse":
         raise InputError("this is refused")
     if said == "raise":
         raise ZeroDivisionError("nobody expected this")
     if said == "lines":
-        raise InputError("one line\nand another")
+        raise OfTwoLinesError
     if said == "die":
         os.kill(os.getpid(), signal.SIGSEGV)
     if said == "fill":

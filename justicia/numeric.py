@@ -1,8 +1,9 @@
-"""Numbers of a column, whatever it holds."""
+"""Numbers of a column, whatever it holds; and whether the numbers of an array of texts are characters."""
 
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["floats_of", "numbers_of"]
+__all__ = ["are_characters", "floats_of", "numbers_of"]
 
 _BEYOND = 2**1024
 """No float is as large."""
@@ -40,3 +41,13 @@ def _in_reach(value: Any) -> Any:
     if type(value) is not int or abs(value) < _BEYOND:
         return value
     return math.inf if value > 0 else -math.inf
+
+
+def are_characters(texts: np.ndarray) -> bool:
+    """Whether an array of texts, 32 bits a character, holds characters alone; others end Python's own functions.
+
+    >>> are_characters(np.array(["a", "ü"])), are_characters(np.array([0x110000], dtype=np.uint32).view("<U1"))
+    (True, False)
+    """
+    numbers = np.frombuffer(texts.tobytes(), dtype=np.dtype(np.uint32).newbyteorder(texts.dtype.byteorder))
+    return not (numbers > sys.maxunicode).any()

@@ -21,6 +21,7 @@ from typing import IO, Any
 import numpy as np
 
 from justicia.errors import InputError, MissingDependencyError, TableError
+from justicia.numeric import are_characters
 from justicia.speaking import speaks_keywords
 from justicia.words import shown
 
@@ -124,7 +125,9 @@ def _of_file(source: str, keep: frozenset[str] | None, trust: bool) -> WordVecto
         raise
     except (OSError, EOFError, lzma.LZMAError, zlib.error, zipfile.BadZipFile) as error:
         raise InputError(f"{path.name} cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    except (*_BROKEN, MemoryError, SyntaxError, tokenize.TokenError) as error:
+    except MemoryError as error:
+        raise InputError(f"{path.name} cannot be read: it asks for more memory than there is") from error
+    except (*_BROKEN, SyntaxError, tokenize.TokenError) as error:
         # Headers of arrays are read as Python's literals and may lie about sizes; words beside them are text or JSON.
         raise InputError(f"{path.name} cannot be read ({type(error).__name__}: {shown(error, 100)})") from error
 
@@ -172,7 +175,10 @@ def _of_npz(path: Path, keep: frozenset[str] | None) -> WordVectors:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as held:
             if not {"words", "vectors"} <= set(held):
                 raise InputError(f"{path.name} has no arrays words and vectors (there are: {', '.join(held)})")
-            return _of_matrix([str(word) for word in held["words"]], held["vectors"], path.name, keep)
+            words = held["words"]
+            if words.dtype.kind == "U" and not are_characters(words):
+                raise InputError(f"{path.name} holds words of characters that there are not")
+            return _of_matrix([str(word) for word in words], held["vectors"], path.name, keep)
     except ValueError as error:
         if isinstance(error, InputError):
             raise

@@ -100,6 +100,10 @@ def _read(text: str) -> LightGBMModel:
     names, infos = header["feature_names"].split(" "), header["feature_infos"].split(" ")
     _require(0 < n_columns == len(names) == len(infos) and all(names) and all(infos), "columns")
     _require(_OBJECTIVE.fullmatch(header.get("objective", "")) is not None, "objective")
+    # LightGBM says so itself, and on standard error besides.
+    said = re.search(r" sigmoid:(\S+)", header["objective"])
+    binary = header["objective"].split(" ")[0] == "binary"
+    _require(not binary or (said is not None and 0 < float(said[1]) < np.inf), "sigmoid")
     averaged = "average_output" in lines
     trees, written = [], []
     for number, block in enumerate(blocks):

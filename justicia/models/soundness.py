@@ -19,6 +19,7 @@ import numpy as np
 
 from justicia.errors import JusticiaError, ModelFileError
 from justicia.learners.rules import Condition, Rule
+from justicia.numeric import are_characters
 
 __all__ = ["check_sound", "silence"]
 
@@ -127,7 +128,8 @@ def _fault_of(thing: Any) -> str | None:
     if isinstance(thing, np.ndarray):
         if thing.dtype.itemsize == 0 and thing.size > 0:
             return "an array has elements without a size"
-        return _of_texts(thing) if thing.dtype.kind == "U" else None
+        broken = thing.dtype.kind == "U" and not are_characters(thing)
+        return "an array of texts holds characters that there are not" if broken else None
     if name == "sklearn.tree._tree.Tree":
         return _of_tree(thing)
     if kind.__module__.startswith("scipy.sparse"):
@@ -146,12 +148,6 @@ def _fault_of(thing: Any) -> str | None:
         return None
     fault = _of_estimator(kind, held)
     return _of_one_hot(thing) if fault is None and kind.__name__ == "OneHotEncoder" else fault
-
-
-def _of_texts(array: np.ndarray) -> str | None:
-    """What is wrong with an array of texts, whose characters are numbers of 32 bits that nobody has looked at."""
-    numbers = np.frombuffer(array.tobytes(), dtype=np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
-    return "an array of texts holds characters that there are not" if (numbers > sys.maxunicode).any() else None
 
 
 def _of_tree(tree: Any) -> str | None:

@@ -363,3 +363,21 @@ class TestGlove:
         # The mean of both words, worked out apart from the package.
         assert glove.text("Chess and basketball.").score == pytest.approx((-0.925 - 1.570) / 2, abs=1e-3)
         assert glove.text("Baking, sewing and dancing").score > 0 > glove.text("Football, fishing").score
+
+
+def test_archives_whose_words_are_no_characters_or_whose_sizes_are_no_memory(tmp_path):
+    broken = np.array([0x110000, 1], dtype=np.uint32).view("<U1")
+    np.savez(tmp_path / "v.npz", words=broken, vectors=np.ones((2, 3)))
+    with pytest.raises(InputError, match=r"^v.npz holds words of characters that there are not$"):
+        generations.load_vectors(tmp_path / "v.npz")
+    np.savez(tmp_path / "v.npz", words=np.array(["a", "b"]), vectors=np.ones((2, 3)))
+    import zipfile
+
+    with zipfile.ZipFile(tmp_path / "v.npz") as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    parts["vectors.npy"] = parts["vectors.npy"].replace(b"(2, 3), }" + b" " * 12, b"(99999999999, 3), }" + b" " * 2)
+    with zipfile.ZipFile(tmp_path / "v.npz", "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    with pytest.raises(InputError, match=r"^v.npz cannot be read: it asks for more memory than there is$"):
+        generations.load_vectors(tmp_path / "v.npz")

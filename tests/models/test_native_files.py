@@ -234,3 +234,17 @@ def test_a_missing_library_is_named(tmp_path, models, suffix, monkeypatch):
         load_model(path)
     with pytest.raises(ModelFileError, match=r"which is not installed: pip install"):
         load_model(tmp_path / "m.pkl", trust=True)
+
+
+@pytest.mark.parametrize("objective", ["binary", "binary sigmoid:0", "binary sigmoid:-1"])
+def test_a_sigmoid_that_lightgbm_refuses_on_standard_error(tmp_path, capfd, objective):
+    from lightgbm import LGBMClassifier
+
+    frame, label = table()
+    model = LGBMClassifier(n_estimators=2, verbose=-1).fit(frame[["a b"]].to_numpy(), label)
+    text = model.booster_.model_to_string().replace("objective=binary sigmoid:1", f"objective={objective}")
+    (tmp_path / "m.txt").write_text(text)
+    capfd.readouterr()
+    with pytest.raises(ModelFileError, match=r"sigmoid|objective"):
+        load_model(tmp_path / "m.txt")
+    assert capfd.readouterr() == ("", "")

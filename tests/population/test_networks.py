@@ -255,3 +255,13 @@ def test_rates_of_another_reader(tmp_path):
         boxes[place] = np.eye(len(network["v4"].states), dtype=bool)
         found = population.masses(boxes, len(network["v4"].states))[:, position]
         np.testing.assert_allclose(found, inference.posterior("v4").toarray(), atol=1e-6)
+
+
+def test_numbers_beyond_64_bits_are_drawn_as_floats():
+    from justicia.population.domain import Feature
+    from justicia.population.stored.drawing import drawn_values
+
+    feature = Feature("n", True, ("a",), edges=np.zeros(0), ranges=np.array([[1e19, 3e19]]), integers=True)
+    drawn = drawn_values(feature, np.zeros(50, dtype=np.int64), np.random.default_rng(0))
+    assert drawn.dtype == np.float64
+    assert drawn.between(1e19, 3e19).all()

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["StoredPeople", "drawn_values"]
 
 _BEYOND = 1.0
+_WHOLE = 2.0**63
+"""Whole numbers from there on stay floats, which are whole anyway."""
 
 
 class StoredPeople:
@@ -69,7 +71,7 @@ def drawn_values(feature: Feature, cells: np.ndarray, rng: np.random.Generator) 
         here = cells == cell
         if cell != feature.missing:
             found[here] = _numbers(feature, cell, int(here.sum()), rng)
-    if feature.integers and feature.missing is None:
+    if feature.integers and feature.missing is None and np.abs(found).max(initial=0.0) < _WHOLE:
         return pd.Series(found.astype(np.int64))
     return pd.Series(found)
 
@@ -93,7 +95,7 @@ def _numbers(feature: Feature, cell: int, n: int, rng: np.random.Generator) -> n
         edges = np.zeros(0) if feature.edges is None else feature.edges
         high = edges[cell] if cell < len(edges) else (edges[-1] + _BEYOND if len(edges) else 0.0)
         return np.full(n, high)
-    if feature.integers:
+    if feature.integers and max(abs(low), abs(high)) < _WHOLE:
         return rng.integers(int(low), int(high), size=n, endpoint=True).astype(np.float64)
     return np.clip(low + (high - low) * rng.random(n), low, high)
 
