@@ -271,19 +271,29 @@ def read_by_decision(
     source, used, condition, progress, asked, sensitive, ready
         As `read_condensed` takes them.
     """
+
+    def kept_points(batch: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+        kept = kept_rows(batch, asked, sensitive) > 0
+        return batch[kept], ready.points_of(batch)[1][kept]
+
     condenser = Condenser(condition, source.restore, advice=_ADVICE)
     first, kept_first = FirstOfCells(ready), []
     sample = pairs = None
     if asked.file is None and asked.structure == "auto":
         sample = Sample([*condition.values, *condition.edges], asked.seed)
     if asked.file is None and asked.structure in ("tree", "independent"):
-        pairs = _pairs(source, used, condition, progress, asked, sensitive, ready)
+        totals = []
+        if asked.structure == "tree":
+            # What a tree's states are made of is known after a reading of its own.
+            totals = cell_totals(ready.domain, (kept_points(batch)[1] for batch in source.batches(used, progress)))
+        kinds = Condition((), condition.values, condition.edges)
+        pairs = PairsOfKinds(asked.structure, ready.domain, totals, kinds, source.restore)
     rows = 0
     for batch in source.batches(used, progress):
-        counting = kept_rows(batch, asked, sensitive)
         if pairs is not None:
-            pairs.add(batch[counting > 0], ready.points_of(batch)[1][counting > 0])
+            pairs.add(*kept_points(batch))
         if rows < CHECKED_ROWS:
+            counting = kept_rows(batch, asked, sensitive)
             rows += int(counting.sum()) if ready.agrees(source.restore(batch[counting > 0])) else CHECKED_ROWS
         new = first.take(batch)
         kept_first.append(source.restore(batch[new]))
@@ -314,27 +324,6 @@ def read_by_decision(
         by_decision=True,
         paired=None if paired is None else (paired.counts, paired.kinds(people)),
     )
-
-
-def _pairs(
-    source: Source,
-    used: Sequence[str],
-    condition: ByDecision,
-    progress: Progress | None,
-    asked: Columns,
-    sensitive: Sequence[str],
-    ready: Ready,
-) -> PairsOfKinds:
-    """What counts people by group and true outcome, and in pairs of features; for a tree, the table is read for it."""
-    kinds = Condition((), condition.values, condition.edges)
-    totals: list[np.ndarray] = []
-    if asked.structure == "tree":
-        kept = (
-            ready.points_of(batch)[1][kept_rows(batch, asked, sensitive) > 0]
-            for batch in source.batches(used, progress)
-        )
-        totals = cell_totals(ready.domain, kept)
-    return PairsOfKinds(asked.structure, ready.domain, totals, kinds, source.restore)
 
 
 def pd_concat(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from justicia.errors import JusticiaError
+from justicia.errors import MALFORMED, JusticiaError
 from justicia.models.native_categories import native_categories
 
 if TYPE_CHECKING:
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from justicia.models import FittedModel
 
 __all__ = ["text_columns"]
-
-_UNSOUND = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What models raise that lack what fitting leaves."""
 
 
 def text_columns(fitted: FittedModel) -> set[str]:
@@ -40,7 +37,7 @@ def text_columns(fitted: FittedModel) -> set[str]:
                 held.setdefault(name, []).extend(arrays)
         if not fitted.steps:
             held = {name: [values] for name, values in native_categories(fitted).items()}
-    except (JusticiaError, *_UNSOUND):
+    except (JusticiaError, *MALFORMED):
         return set()
     return {name for name, arrays in held.items() if _all_text([value for array in arrays for value in array])}
 

@@ -155,7 +155,7 @@ def count_outcomes(
     if weight is None:
         table = tally(keys, 6 * n_groups, repeats).reshape(n_groups, 2, 3)
     else:
-        weight = weight.astype(np.float64)
+        weight = np.asarray(weight, dtype=np.float64)
         every = weight if repeats is None else weight * repeats
         table = np.bincount(keys, every, minlength=6 * n_groups).reshape(n_groups, 2, 3)
         squared = np.bincount(keys, every * weight, minlength=6 * n_groups).reshape(n_groups, 2, 3)

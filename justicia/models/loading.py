@@ -113,8 +113,7 @@ def load_model(path: str | os.PathLike[str], *, trust: bool = False) -> ModelFil
         else:
             predictor = _load_pickle(content, file.name, trust)
     if suffix not in _NATIVE and not trust:
-        check_sound(predictor, file.name, len(content))
-        silence(predictor)
+        silence(check_sound(predictor, file.name, len(content)))
     # A library's own file says nothing of scikit-learn.
     trained = None if suffix in _NATIVE else _trained_with(predictor, [warning.message for warning in caught])
     _announce_version(file.name, trained)

@@ -9,7 +9,6 @@ themselves, are refused, too: a file of a kilobyte can stand for more than any m
 from __future__ import annotations
 
 import copy
-import sys
 import warnings
 from collections.abc import Iterable
 from types import ModuleType
@@ -35,7 +34,7 @@ _ATOMS = (
 )  # fmt: skip
 
 
-def check_sound(model: Any, name: str, size: int) -> None:
+def check_sound(model: Any, name: str, size: int) -> list[Any]:
     """Look at everything that a model holds.
 
     Parameters
@@ -47,12 +46,18 @@ def check_sound(model: Any, name: str, size: int) -> None:
     size : int
         Bytes of the file.
 
+    Returns
+    -------
+    list of object
+        All of it, each thing once.
+
     Raises
     ------
     ModelFileError
         When something does not fit together; the message says what.
     """
-    for thing in _unfolded(model, name, _MOST_PARTS + 100 * size):
+    things = _unfolded(model, name, _MOST_PARTS + 100 * size)
+    for thing in things:
         try:
             fault = _fault_of(thing)
         except JusticiaError:
@@ -62,11 +67,12 @@ def check_sound(model: Any, name: str, size: int) -> None:
             fault = f"of a {type(thing).__name__} something is absent or of another kind ({said})"
         if fault is not None:
             raise ModelFileError(f"{name} is malformed: {fault}; fit and save the model again")
+    return things
 
 
-def silence(model: Any) -> None:
+def silence(things: Iterable[Any]) -> None:
     """Let nothing that a sound model holds report on what it does."""
-    for thing in _unfolded(model, "", sys.maxsize):
+    for thing in things:
         held = getattr(thing, "__dict__", None)
         if isinstance(held, dict) and "verbose" in held and hasattr(thing, "get_params"):
             thing.verbose = 0
